@@ -1,0 +1,1 @@
+"""The values that pass between stages, one file each; problems; the plugin registry."""

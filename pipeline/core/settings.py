@@ -1,0 +1,130 @@
+"""What a user can set, one dataclass a group of conf/.
+
+Groups whose options depend on a kind are mappings here; each kind's own dataclass validates them.
+Plain dataclasses on purpose: the command line hands them to Hydra, nobody else knows Hydra.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class MetricSettings:
+    """conf/metrics: names in ir_measures' notation, and the conventions they are read under."""
+
+    names: list[str] = field(default_factory=list)
+    primary: str | None = None  # first of names where unset
+    profile: str = "samepool"
+    ties: str = "id_desc"
+    precision: str = "float64"
+    relevant_from: float = 1.0
+    no_relevant: str = "default"
+
+
+@dataclass
+class SliceSettings:
+    """conf/slices: name -> kind and its options."""
+
+    defs: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class SignificanceSettings:
+    """conf/significance: how differences are tested."""
+
+    kind: str = "cluster_signflip"
+    confidence: float = 0.95  # of the intervals shown
+    flips: int = 9_999  # Monte Carlo flips for what is only reported
+    gate_flips: int = 99_999  # for claims of the gate
+    exact_up_to: int = 16  # clusters enumerated exactly
+    min_nonzero: int = 30  # evidence minimum: clusters with a non-zero delta
+
+
+@dataclass
+class GateSettings:
+    """conf/gate: rules by name, and what a verdict does."""
+
+    alpha: float = 0.025  # one-sided
+    enforce: bool = False  # compare exits as gate does
+    informational: bool = False  # record, but always exit 0
+    rules: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class ReportSettings:
+    """conf/report: what people are shown."""
+
+    top: int = 20  # places of each list kept in top.parquet
+    text: str = "show"  # query text: show or drop
+    users: str = "show"  # user ids: show, hash or drop
+    title: str | None = None
+
+
+@dataclass
+class TrackingSettings:
+    """conf/tracking: where results are logged."""
+
+    kind: str = "mlflow"  # or none
+    uri: str | None = None  # else MLFLOW_TRACKING_URI, else the embedded store
+    registry_uri: str | None = None
+    experiment: str = "samepool"
+
+
+@dataclass
+class EngineSettings:
+    """conf/engine: how the work is run; determines no number."""
+
+    kind: str = "local"
+    cache: str = "outputs/.runs"  # scored lists, by digest of model and inputs
+    reuse: bool = True  # take a list from the cache where its digests match
+    keep_depth: int = 1_000  # items a query kept of models that score everything
+    progress: bool = True
+
+
+@dataclass
+class Comparison:
+    """conf/compare.yaml and conf/check.yaml."""
+
+    pool: dict[str, Any] = field(default_factory=dict)
+    models: dict[str, Any] = field(default_factory=dict)
+    baseline: Any = None
+    candidates: Any = None
+    metrics: MetricSettings = field(default_factory=MetricSettings)
+    slices: SliceSettings = field(default_factory=SliceSettings)
+    significance: SignificanceSettings = field(default_factory=SignificanceSettings)
+    gate: GateSettings = field(default_factory=GateSettings)
+    report: ReportSettings = field(default_factory=ReportSettings)
+    tracking: TrackingSettings = field(default_factory=TrackingSettings)
+    engine: EngineSettings = field(default_factory=EngineSettings)
+    seed: int = 20_240_229
+    out: str = "outputs"
+
+
+@dataclass
+class Gate:
+    """conf/gate.yaml: decide again from logged evidence."""
+
+    run: str | None = None
+    gate: GateSettings = field(default_factory=GateSettings)
+    significance: SignificanceSettings | None = None
+    report: ReportSettings = field(default_factory=ReportSettings)
+    tracking: TrackingSettings = field(default_factory=TrackingSettings)
+    out: str | None = None
+
+
+@dataclass
+class Upload:
+    """conf/upload.yaml: send results kept on disk."""
+
+    run: str | None = None  # an output folder; every folder that waits where unset
+    tracking: TrackingSettings = field(default_factory=TrackingSettings)
+    root: str = "outputs"
+
+
+@dataclass
+class Ui:
+    """conf/ui.yaml: the MLflow UI on the embedded store."""
+
+    host: str = "127.0.0.1"
+    port: int = 5000
+    tracking: TrackingSettings = field(default_factory=TrackingSettings)

@@ -1,0 +1,1 @@
+"""File formats: Arrow tables in and out, one file a format."""

@@ -1,0 +1,1 @@
+"""Gate: rules that make claims, and decide from the evidence on them."""

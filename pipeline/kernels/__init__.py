@@ -1,0 +1,1 @@
+"""Arrays in, arrays out, for what two stages need. NumPy and SciPy only."""

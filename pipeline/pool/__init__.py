@@ -1,0 +1,1 @@
+"""Pool: the queries, items, judgments, candidates and logs that every model is measured on."""

@@ -1,0 +1,1 @@
+"""Significance: what paired differences say about a claim."""
