@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pipeline.core.arrays import F64, I32
+from pipeline.core.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class Run:
         cost: per-query cost columns (Q,) that the model supplied, e.g. ``latency_ms``.
         outside: rows for queries outside the pool, counted and dropped.
         digest: SHA-256 of the lists.
+        problems: warnings met while reading or checking the lists.
     """
 
     origin: Origin
@@ -74,3 +76,4 @@ class Run:
     cost: Mapping[str, F64]
     outside: int
     digest: str
+    problems: tuple[Problem, ...] = ()

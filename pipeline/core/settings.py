@@ -89,6 +89,7 @@ class Comparison:
     models: dict[str, Any] = field(default_factory=dict)
     baseline: Any = None
     candidates: Any = None
+    candidate: str | None = None  # whose decision the exit code is, where the gate is enforced
     metrics: MetricSettings = field(default_factory=MetricSettings)
     slices: SliceSettings = field(default_factory=SliceSettings)
     significance: SignificanceSettings = field(default_factory=SignificanceSettings)
@@ -104,9 +105,8 @@ class Comparison:
 class Gate:
     """conf/gate.yaml: decide again from logged evidence."""
 
-    run: str | None = None
+    candidate: str | None = None  # whose decision the exit code is
     gate: GateSettings = field(default_factory=GateSettings)
-    significance: SignificanceSettings | None = None
     report: ReportSettings = field(default_factory=ReportSettings)
     tracking: TrackingSettings = field(default_factory=TrackingSettings)
     out: str | None = None
@@ -116,7 +116,6 @@ class Gate:
 class Upload:
     """conf/upload.yaml: send results kept on disk."""
 
-    run: str | None = None  # an output folder; every folder that waits where unset
     tracking: TrackingSettings = field(default_factory=TrackingSettings)
     root: str = "outputs"
 

@@ -1,0 +1,7 @@
+"""``python -m pipeline`` is ``samepool``."""
+
+import sys
+
+from pipeline.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,99 @@
+"""What --help prints. No import of Hydra or MLflow: help comes at once."""
+
+COMMANDS = {
+    "compare": "score the models on one pool, measure, test, decide, report, log",
+    "check": "everything that can be checked before a model runs",
+    "gate": "decide again from logged evidence, under the same or other rules",
+    "ui": "the MLflow UI on the embedded store",
+    "upload": "send results kept on disk to MLflow",
+}
+
+EXAMPLES = {
+    "compare": """\
+  samepool compare experiment=movielens
+  samepool compare pool.qrels=qrels.trec baseline=bm25.trec 'candidates=[ce.trec,splade.trec]'
+  samepool compare experiment=movielens 'models=[popular,itemknn,svd]' baseline=itemknn
+  samepool compare "metrics.names=['nDCG(gain=exp)@10',R@100,RR@10]" ...
+  samepool compare "+slices.defs.long={where: 'length >= 6'}" ...
+  samepool compare -m pool=shop,web experiment=nightly
+
+Overrides:
+  pool=NAME           an option of conf/pool/, or of pool/ in your --config-dir
+  pool.qrels=FILE     judgments: TREC, CSV/TSV, JSONL or Parquet, also .gz
+  pool.queries=FILE   query table with attributes for slices (optional); pool.items= likewise
+  models=[A,B]        options of conf/models/
+  baseline=X          a key of models, a registry URI, a run file, or module:function
+  candidates=[X,Y]    the same; unset: every selected model but the baseline
+  metrics.names=[..]  what to measure: nDCG@10, RR@10, R(stage=retrieval)@100 ...
+  gate=NAME           rules; gate.enforce=true makes the exit code theirs
+  tracking=none       log nowhere; tracking.uri=URI logs to a server
+  out=FOLDER          output folder (default outputs/DATE/TIME)
+  seed=N              of every resampling""",
+    "check": """\
+  samepool check experiment=movielens
+  samepool check pool.qrels=qrels.trec baseline=bm25.trec candidates=ce.trec
+
+Takes what compare takes. Lists every problem, not only the first. Exit code 0 or 2.""",
+    "gate": """\
+  samepool gate run=latest
+  samepool gate run=outputs/2026-06-01/12-00-00-000000 gate=strict
+  samepool gate run=4c1e0f... +gate.rules.no_loss.max_drop=0.02
+
+Overrides:
+  run=X       an output folder, an MLflow run id, or latest
+  gate=NAME   other rules (default: those fixed before scoring)
+  out=FOLDER  where gate.json, junit.xml and summary.md go (default: gate/ in the run's folder)
+
+Exit code 0 if a candidate passes, 3 if none does, 4 if none does and one is inconclusive.""",
+    "ui": """\
+  samepool ui
+  samepool ui port=5001
+
+Serves the embedded store of this folder on the loopback address only.""",
+    "upload": """\
+  samepool upload
+  samepool upload run=outputs/2026-06-01/12-00-00-000000 tracking.uri=http://127.0.0.1:5000
+
+Sends every comparison below outputs/ that waits for a server, each once.""",
+}
+
+FLAGS = """\
+Flags:
+  -m, --multirun     run once for every combination of comma-separated values
+  --config-dir DIR   add a folder of your own configs (pool/, models/, experiment/ ...)
+  --cfg job          print the composed config and stop
+  --help             this text"""
+
+
+def overview() -> str:
+    """Text of ``samepool --help``."""
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]
+    return "\n".join(
+        [
+            "Compare retrieval and ranking models on one fixed evaluation pool,",
+            "and decide with evidence whether one may be promoted.",
+            "",
+            "Usage: samepool COMMAND [flags] [overrides]",
+            "",
+            "Commands:",
+            *lines,
+            "",
+            "Start with: samepool compare experiment=movielens",
+            "More on a command: samepool COMMAND --help",
+        ]
+    )
+
+
+def command_help(command: str) -> str:
+    """Text of ``samepool COMMAND --help``."""
+    return "\n".join(
+        [
+            f"samepool {command}: {COMMANDS[command]}",
+            "",
+            "Examples:" if command in EXAMPLES else "",
+            EXAMPLES.get(command, ""),
+            "",
+            FLAGS,
+        ]
+    )

@@ -1,0 +1,149 @@
+"""Composes the config with Hydra, runs the command on it, and collects the exit codes.
+
+The only module that runs Hydra. Every job of a sweep, in whatever process, leaves its exit code as
+a file in a folder named in the environment; the worst of them is the program's.
+"""
+
+import importlib
+import os
+import sys
+import tempfile
+import traceback
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import hydra
+from hydra.core.config_store import ConfigStore
+from omegaconf import DictConfig, OmegaConf
+
+from pipeline.cli._argv import Invocation
+from pipeline.cli._conf import config_folder
+from pipeline.cli._errors import explain, quoted
+from pipeline.core import settings as schema
+from pipeline.core.problems import Problem, SamepoolError
+from pipeline.core.suggest import did_you_mean
+from pipeline.workflow.voice import complain
+
+SCHEMAS: dict[str, type[Any]] = {
+    "compare": schema.Comparison,
+    "check": schema.Comparison,
+    "gate": schema.Gate,
+    "upload": schema.Upload,
+    "ui": schema.Ui,
+}
+CODES = "SAMEPOOL_EXIT_CODES"
+SEVERITY = (1, 2, 5, 3, 4, 0)  # worst first
+BUG = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a command knows beside its settings.
+
+    Attributes:
+        run: the text after ``run=``.
+        config: the composed config before interpolations are resolved, so without secrets.
+        overrides: what the user overrode.
+    """
+
+    run: str | None
+    config: str
+    overrides: tuple[str, ...]
+
+
+def run(invocation: Invocation) -> int:
+    """Runs the command once, or once a job of a sweep.
+
+    Returns:
+        The worst exit code of the jobs.
+
+    Raises:
+        SamepoolError: the config cannot be composed.
+    """
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra hands us the exception instead of a traceback
+    store = ConfigStore.instance()
+    for name, node in SCHEMAS.items():
+        store.store(name=f"{name}_schema", node=node)
+    with tempfile.TemporaryDirectory(prefix="samepool-") as codes, _argv(invocation):
+        os.environ[CODES] = codes
+        job = hydra.main(
+            version_base="1.3", config_path=str(config_folder()), config_name=invocation.command
+        )(_job(invocation))
+        try:
+            job()
+        except (KeyboardInterrupt, SamepoolError):
+            raise
+        except SystemExit as error:
+            if error.code not in {0, None}:
+                raise explain(error, invocation) from error
+        except Exception as error:
+            raise explain(error, invocation) from error
+        found = {int(path.read_text()) for path in Path(codes).iterdir()}
+    return next((code for code in SEVERITY if code in found), 0)
+
+
+@contextmanager
+def _argv(invocation: Invocation) -> Iterator[None]:
+    before = sys.argv
+    words = [quoted(word) for word in invocation.overrides]
+    sys.argv = ["samepool", *invocation.flags, *words]
+    try:
+        yield
+    finally:
+        sys.argv = before
+
+
+def _job(invocation: Invocation) -> Callable[[DictConfig], None]:
+    def job(config: DictConfig) -> None:
+        code = _guarded(invocation, config)
+        (Path(os.environ[CODES]) / uuid.uuid4().hex).write_text(str(code))
+
+    return job
+
+
+def _guarded(invocation: Invocation, config: DictConfig) -> int:
+    """One job's exit code; nothing but an interruption leaves it as an exception."""
+    try:
+        return _command(invocation, config)
+    except SamepoolError as error:
+        for problem in error.problems:
+            complain(f"samepool: {problem.severity}: {problem}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        raise
+    except Exception:  # noqa: BLE001 - a bug of ours; the others jobs of a sweep go on
+        complain(
+            "samepool: this is a bug of samepool, not a mistake of yours; please report it with:"
+        )
+        complain(traceback.format_exc())
+        return BUG
+
+
+def _command(invocation: Invocation, config: DictConfig) -> int:
+    cls = SCHEMAS[invocation.command]
+    _known(config, cls)
+    text = OmegaConf.to_yaml(config)
+    try:
+        settings = OmegaConf.to_object(config)
+    except Exception as error:
+        raise explain(error, invocation) from error
+    context = Context(invocation.run, text, invocation.overrides)
+    module = importlib.import_module(f"pipeline.cli.{invocation.command}")
+    code: int = module.run(settings, context)
+    return code
+
+
+def _known(config: DictConfig, cls: type[Any]) -> None:
+    """Refuses top-level keys that the command does not have."""
+    known = [field.name for field in fields(cls)]
+    problems = [
+        Problem("unknown_key", "error", f"unknown key {key!s}", did_you_mean(str(key), known))
+        for key in config
+        if key not in known
+    ]
+    if problems:
+        raise SamepoolError(problems)

@@ -1,0 +1,14 @@
+"""samepool gate."""
+
+from pipeline.cli._hydra import Context
+from pipeline.core.problems import fault
+from pipeline.core.settings import Gate
+from pipeline.workflow.gate import gate
+
+
+def run(settings: Gate, context: Context) -> int:
+    """Decides again; the exit code is the decision's."""
+    if not context.run:
+        fix = "run=FOLDER, run=MLFLOW_RUN_ID or run=latest"
+        raise fault("no_run", "gate needs the comparison to decide on", fix)
+    return gate(settings, context.run)

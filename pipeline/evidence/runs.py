@@ -1,0 +1,97 @@
+"""runs/<model>.parquet: stage, query_id, item_id, score, given_rank. Producer: models.
+
+The same file serves as the cache of scored lists: its metadata hold what the columns do not.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.core.arrays import F64, I32
+from pipeline.core.pool import Pool
+from pipeline.core.problems import Problem
+from pipeline.core.run import Lists, Origin, Run
+from pipeline.evidence._files import plain, read_parquet, write_parquet
+
+KEY = b"samepool.run"
+
+
+def write_run(run: Run, pool: Pool, path: Path) -> None:
+    """Writes both lists of a run with ids in place of codes."""
+    ids = pa.concat_arrays([pool.vocab.items, run.foreign])
+    stages = {"final": run.final, "retrieval": run.retrieval}
+    tables = [_table(lists, stage, pool, ids) for stage, lists in stages.items() if lists]
+    about = {
+        "origin": plain(run.origin),
+        "cost": {name: values.tolist() for name, values in run.cost.items()},
+        "outside": run.outside,
+        "digest": run.digest,
+        "has_retrieval": run.retrieval is not None,
+        "problems": plain(run.problems),
+        "has_rank": [lists.given_rank is not None for lists in stages.values() if lists],
+    }
+    metadata = {KEY: json.dumps(about, sort_keys=True).encode()}
+    table = pa.concat_tables(tables).unify_dictionaries()
+    write_parquet(path, table.replace_schema_metadata(metadata))
+
+
+def _table(lists: Lists, stage: str, pool: Pool, ids: pa.Array) -> pa.Table:
+    n = len(lists.query)
+    rank = pa.nulls(n, pa.int32()) if lists.given_rank is None else pa.array(lists.given_rank)
+    columns = {
+        "stage": pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), pa.array([stage])),
+        "query_id": pa.DictionaryArray.from_arrays(lists.query, pool.vocab.queries),
+        "item_id": pa.DictionaryArray.from_arrays(lists.item, ids),
+        "score": pa.array(lists.score),
+        "given_rank": rank,
+    }
+    return pa.table(columns)
+
+
+def read_run(path: Path, pool: Pool) -> Run:
+    """Reads a run that :func:`write_run` wrote for the same pool.
+
+    Raises:
+        SamepoolError: the file is missing or damaged.
+    """
+    table = read_parquet(path)
+    about = json.loads((table.schema.metadata or {})[KEY])
+    items = table["item_id"].combine_chunks().cast(pa.string())
+    known = pc.index_in(items, pool.vocab.items)
+    unknown = items.filter(pc.is_null(known))
+    foreign = pc.unique(unknown)
+    other = pc.add(pc.index_in(items, foreign), pa.scalar(len(pool.vocab.items), pa.int32()))
+    item: I32 = pc.coalesce(known, other).to_numpy().astype(np.int32)
+    query: I32 = pc.index_in(
+        table["query_id"].combine_chunks().cast(pa.string()), pool.vocab.queries
+    ).to_numpy()
+    score: F64 = table["score"].to_numpy()
+    is_final = pc.equal(table["stage"].cast(pa.string()), "final").to_numpy(zero_copy_only=False)
+    n_final = int(is_final.sum())
+    ranks = table["given_rank"]
+    parts = [slice(0, n_final), slice(n_final, len(item))]
+    lists = [
+        Lists(
+            query[part].astype(np.int32),
+            item[part],
+            score[part],
+            ranks.to_numpy()[part].astype(np.int32) if has_rank else None,
+        )
+        for part, has_rank in zip(parts, [*about["has_rank"], False], strict=False)
+    ]
+    return Run(
+        origin=Origin(**about["origin"]),
+        final=lists[0],
+        retrieval=lists[1] if about["has_retrieval"] else None,
+        foreign=foreign,
+        cost={name: np.array(values, dtype=np.float64) for name, values in about["cost"].items()},
+        outside=about["outside"],
+        digest=about["digest"],
+        problems=tuple(
+            Problem(**{**problem, "examples": tuple(problem["examples"])})
+            for problem in about["problems"]
+        ),
+    )

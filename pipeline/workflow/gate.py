@@ -1,0 +1,69 @@
+"""samepool gate: decide again from logged evidence."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from pipeline import evidence as files
+from pipeline.core.settings import Gate
+from pipeline.report import render, terminal
+from pipeline.workflow import decide
+from pipeline.workflow.publish import fetch
+from pipeline.workflow.voice import say
+
+
+def gate(settings: Gate, run: str) -> int:
+    """Recomputes tests and decisions from a finished comparison.
+
+    Args:
+        settings: other rules, if any; a rule of the same name as a logged one changes the options
+            it names and keeps the others.
+        run: an output folder, an MLflow run id, or ``latest``.
+
+    Returns:
+        The decision's exit code.
+
+    Raises:
+        SamepoolError: no such run, altered evidence, rules that name what was not measured.
+    """
+    with tempfile.TemporaryDirectory(prefix="samepool-") as scratch:
+        folder = fetch(run, settings.tracking, Path(scratch))
+        say(f"run: {folder if run == 'latest' or Path(run).is_dir() else run}")
+        evidence = files.read(folder)
+        rules = _rules(settings, evidence.settings["rules"])
+        alpha = settings.gate.alpha if settings.gate.rules else evidence.settings["alpha"]
+        same = rules == evidence.settings["rules"] and alpha == evidence.settings["alpha"]
+        tested, decisions = decide.conclude(evidence, rules, alpha)
+        out = _out(settings, folder, run)
+        terminal(tested, decisions, Console(), settings.report)
+        if not same:
+            say("rules: not those fixed before scoring; this decision is exploratory")
+        code = decide.exit_code(decisions, tested.models, settings.candidate)
+        files.write_decisions(tested, decisions, out, same=same)
+        render(tested, decisions, out, settings.report)
+        say(f"written: {out}")
+    return 0 if settings.gate.informational else code
+
+
+def _rules(settings: Gate, logged: Mapping[str, Any]) -> dict[str, Any]:
+    """The rules to apply.
+
+    ``gate=strict`` gives whole rules and replaces; ``+gate.rules.x.max_drop=.02`` changes one.
+    """
+    given = settings.gate.rules
+    if not given:
+        return dict(logged)
+    whole = {name: rule for name, rule in given.items() if "kind" in rule}
+    partial = {name: rule for name, rule in given.items() if "kind" not in rule}
+    base = whole or dict(logged)
+    changed = {name: {**base.get(name, {}), **rule} for name, rule in partial.items()}
+    return {**base, **changed}
+
+
+def _out(settings: Gate, folder: Path, run: str) -> Path:
+    if settings.out:
+        return Path(settings.out)
+    return folder / "gate" if run == "latest" or Path(run).is_dir() else Path("gate")

@@ -1,0 +1,211 @@
+"""One model after the other: scored lists, judged, measured; only numbers stay in memory."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from pipeline.core.arrays import F64, I64, Bool
+from pipeline.core.evidence import Ledger, ModelRecord
+from pipeline.core.judged import Judged
+from pipeline.core.pool import Pool
+from pipeline.core.problems import Problem, SamepoolError
+from pipeline.core.run import Origin, Run
+from pipeline.core.scores import Scores
+from pipeline.core.settings import EngineSettings
+from pipeline.core.slices import Slices
+from pipeline.evidence.runs import read_run, write_run
+from pipeline.kernels.digest import of_json
+from pipeline.kernels.eligibility import eligible
+from pipeline.metrics import judge, measure
+from pipeline.models import Tools, rank
+from pipeline.workflow.build import Contender, Experiment
+
+Progress = Callable[[Sequence[slice], str], Iterator[slice]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """What is kept of a model."""
+
+    scores: Scores
+    tops: pa.Table
+    record: ModelRecord
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """All that measuring a model needs.
+
+    Attributes:
+        experiment, pool, slices: what is compared, on what, where.
+        engine: cache and depth.
+        top: places of each list to keep.
+        folder: the comparison's output folder.
+        origins: which model each contender is.
+        progress: shows how far scoring has come.
+    """
+
+    experiment: Experiment
+    pool: Pool
+    slices: Slices
+    engine: EngineSettings
+    top: int
+    folder: Path
+    origins: dict[str, Origin]
+    progress: Progress
+
+    def __call__(self, contender: Contender) -> Measured:
+        """Scores, judges and measures one model, and writes its lists."""
+        run = self._run(contender)
+        experiment = self.experiment
+        depth = max(self.top, *(_cutoff(info.label) for info in experiment.infos))
+        judged = judge(run, self.pool, experiment.conventions, depth)
+        scores = measure(
+            contender.name,
+            judged,
+            experiment.metrics,
+            self.slices,
+            self.pool,
+            experiment.conventions,
+        )
+        kept = judged if run.retrieval is not None else judged[:1]
+        tops = pa.concat_tables(_tops(contender.name, one, self.pool, self.top) for one in kept)
+        record = _record(contender, run, scores, tops, self.pool)
+        return Measured(scores, tops, record, run.problems)
+
+    def _run(self, contender: Contender) -> Run:
+        """The model's lists, from the cache where model and inputs are the same."""
+        origin = self.origins[contender.name]
+        cached = Path(self.engine.cache).expanduser() / f"{self._key(origin)}.parquet"
+        target = self.folder / "runs" / f"{contender.name}.parquet"
+        found = _reused(cached, self.pool) if self.engine.reuse else None
+        if found is None:
+            tools = Tools(self.engine.keep_depth, self.experiment.seed, self.progress)
+            found = rank(contender.model, origin, self.pool, tools)
+            write_run(found, self.pool, cached)
+        _link(cached, target)
+        return replace(found, origin=origin)
+
+    def _key(self, origin: Origin) -> str:
+        """Digest of everything that determines the lists."""
+        parts = {
+            "kind": origin.kind,
+            "source": origin.source_digest,
+            "pool": self.pool.digest,
+            "logs": self.pool.logs_digest,
+            "depth": self.engine.keep_depth,
+            "seed": self.experiment.seed,
+        }
+        return of_json(parts)
+
+
+def _reused(path: Path, pool: Pool) -> Run | None:
+    """A cached run; one that cannot be read is scored again."""
+    if not path.is_file():
+        return None
+    try:
+        return read_run(path, pool)
+    except SamepoolError:
+        return None
+
+
+def _link(source: Path, target: Path) -> None:
+    """The same bytes under another name: a hard link where the file system allows, else a copy."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    try:
+        target.hardlink_to(source)
+    except OSError:
+        target.write_bytes(source.read_bytes())
+
+
+def _cutoff(label: str) -> int:
+    digits = label.rpartition("@")[2]
+    return int(digits) if digits.isdigit() else 0
+
+
+def _tops(model: str, judged: Judged, pool: Pool, top: int) -> pa.Table:
+    """The first places of every list, with what is known of the items."""
+    codes = judged.top[:, :top]
+    query, place = np.nonzero(codes >= 0)
+    item = codes[query, place].astype(np.int64)
+    ids = pa.concat_arrays([pool.vocab.items, judged.foreign])
+    grade = _grades(query, item, pool)
+    columns = {
+        "model": pa.array([model] * len(query), pa.string()),
+        "stage": pa.array([judged.stage] * len(query), pa.string()),
+        "query_id": pool.vocab.queries.take(pa.array(query)),
+        "rank": pa.array(place + 1, pa.int32()),
+        "item_id": ids.take(pa.array(item)),
+        "score": pa.array(judged.top_score[query, place]),
+        "grade": pa.array(grade, mask=np.isnan(grade)),
+        "eligible": pa.array(_eligible(query, item, pool)),
+    }
+    return pa.table(columns)
+
+
+def _grades(query: I64, item: I64, pool: Pool) -> F64:
+    """Grades of (query, item) pairs; NaN where unjudged."""
+    judgments = pool.judgments
+    n_items = len(pool.vocab.items) + 1
+    owner = np.repeat(np.arange(len(judgments.query_ptr) - 1), np.diff(judgments.query_ptr))
+    keys = owner * n_items + judgments.item
+    wanted = query * n_items + np.minimum(item, n_items - 1)
+    place = np.searchsorted(keys, wanted)
+    inside = place < len(keys)
+    found = np.full(len(wanted), np.nan)
+    hit = inside.copy()
+    hit[inside] = keys[place[inside]] == wanted[inside]
+    found[hit] = judgments.grade[place[hit]]
+    return found
+
+
+def _eligible(query: I64, item: I64, pool: Pool) -> Bool:
+    """Whether items may be shown at the query's time; items outside the pool may."""
+    times = pool.times
+    known = item < len(pool.vocab.items)
+    code = np.where(known, item, 0)
+    allowed = np.ones(len(item), dtype=bool)
+    if len(pool.vocab.items):
+        window = times.eligible_from[code], times.eligible_until[code]
+        allowed = eligible(times.query[query], *window) | ~known
+    return allowed
+
+
+def _record(
+    contender: Contender, run: Run, scores: Scores, tops: pa.Table, pool: Pool
+) -> ModelRecord:
+    origin = run.origin
+    judged = np.diff(pool.judgments.query_ptr) > 0
+    returned = (scores.length > 0) & judged
+    final = tops.filter(pa.compute.equal(tops["stage"], "final"))
+    ledger = Ledger(
+        asked=len(judged),
+        judged=int(judged.sum()),
+        returned=int(returned.sum()),
+        missing=int((judged & ~returned).sum()),
+        outside=run.outside,
+        foreign=int((run.final.item >= len(pool.vocab.items)).sum()),
+        constant=int((scores.constant.astype(bool) & judged).sum()),
+        tied=int((scores.tied.astype(bool) & judged).sum()),
+        ineligible=final.num_rows - int(pa.compute.sum(final["eligible"]).as_py() or 0),
+    )
+    return ModelRecord(
+        name=contender.name,
+        role=contender.role,
+        kind=origin.kind,
+        requested=origin.requested,
+        resolved=origin.resolved,
+        registered=origin.registered,
+        version=origin.version,
+        model_id=origin.model_id,
+        source_digest=origin.source_digest,
+        path=origin.path,
+        run_digest=run.digest,
+        has_retrieval=run.retrieval is not None,
+        ledger=ledger,
+    )

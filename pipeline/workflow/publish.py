@@ -1,0 +1,143 @@
+"""The life of a tracked run around a comparison, and sending what waits."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from pipeline import evidence as files
+from pipeline.core.decision import Decision
+from pipeline.core.evidence import Evidence
+from pipeline.core.problems import Problem, SamepoolError, UnreachableError, fault
+from pipeline.core.settings import TrackingSettings, Ui, Upload
+from pipeline.tracking import Links, Start, Ticket, open_tracker, waiting
+from pipeline.tracking import ui as serve
+from pipeline.workflow import decide
+from pipeline.workflow.voice import complain, say
+
+UNREACHABLE = UnreachableError.exit_code
+
+
+class Publication:
+    """Opens the run before scoring and ends it with the right status, whatever happens.
+
+    A server that does not answer stops nothing: results are on disk first, and wait there for
+    ``samepool upload``.
+    """
+
+    def __init__(self, settings: TrackingSettings, start: Start) -> None:
+        """Knows where to log and what is fixed before scoring."""
+        self._tracker = open_tracker(settings)
+        self._start = start
+        self._ticket: Ticket | None = None
+        self._done = False
+
+    def __enter__(self) -> "Publication":
+        """Opens the run, if the server answers."""
+        try:
+            self._ticket = self._tracker.begin(self._start)
+        except UnreachableError as error:
+            warn(error.problems)
+        return self
+
+    def publish(
+        self, folder: Path, evidence: Evidence, decisions: Sequence[Decision]
+    ) -> tuple[list[str], int]:
+        """Logs the folder.
+
+        Returns:
+            Lines that say where it can be seen, and the exit code: 0, or 5 if it has to wait.
+        """
+        try:
+            links = self._tracker.publish(self._ticket, folder, evidence, decisions)
+        except UnreachableError as error:
+            warn(error.problems)
+            self._done = True
+            return [f"results are safe in {folder}; send them later with: samepool upload"], 5
+        self._done = True
+        warn(links.problems)
+        return describe(links), 0
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Ends the run as FAILED or KILLED where it did not end well."""
+        if kind is not None and not self._done:
+            status = "KILLED" if issubclass(kind, KeyboardInterrupt) else "FAILED"
+            self._tracker.finish(self._ticket, status)
+
+
+def describe(links: Links) -> list[str]:
+    """Lines for the terminal."""
+    pages = {"run": links.run, "leaderboard": links.leaderboard, "charts": links.charts}
+    lines = [f"{name}: {address}" for name, address in pages.items() if address]
+    if lines and links.needs_ui:
+        lines.insert(0, "MLflow UI: samepool ui   (then open:)")
+    return lines
+
+
+def warn(problems: Sequence[Problem]) -> None:
+    """Prints problems on standard error without stopping."""
+    for problem in problems:
+        complain(f"samepool: warning: {problem}")
+
+
+def upload(settings: Upload, run: str | None) -> int:
+    """Publishes one folder, or every folder that waits, each once.
+
+    Raises:
+        SamepoolError: a folder is not a finished comparison.
+        UnreachableError: the server does not answer.
+    """
+    folders = [Path(run)] if run else waiting(Path(settings.root))
+    if not folders:
+        say(f"nothing waits below {settings.root}")
+        return 0
+    tracker = open_tracker(settings.tracking)
+    for folder in folders:
+        evidence = files.read(folder)
+        rules, alpha = evidence.settings["rules"], evidence.settings["alpha"]
+        tested, decisions = decide.conclude(evidence, rules, alpha)
+        links = tracker.publish(None, folder, tested, decisions)
+        warn(links.problems)
+        say(f"published {folder}")
+        for line in describe(links):
+            say(line)
+    return 0
+
+
+def ui(settings: Ui) -> int:
+    """Serves the embedded store's UI until interrupted."""
+    return serve(settings.tracking, settings.host, settings.port, say)
+
+
+def fetch(run: str, settings: TrackingSettings, into: Path) -> Path:
+    """The output folder that ``run=`` names: a folder, ``latest``, or an MLflow run id.
+
+    Raises:
+        SamepoolError: there is none.
+    """
+    if Path(run).is_dir():
+        return Path(run)
+    if run == "latest":
+        return _latest(settings)
+    if "/" in run or settings.kind == "none":
+        fix = "give an output folder, an MLflow run id, or latest"
+        raise fault("no_run", f"run={run}: no such folder", fix)
+    return open_tracker(settings).fetch(run, into)
+
+
+def _latest(settings: TrackingSettings) -> Path:
+    """The newest finished comparison below outputs/ that was made for the same experiment."""
+    found = sorted(Path("outputs").rglob("manifest.json"), key=lambda path: path.stat().st_mtime)
+    for manifest in reversed(found):
+        try:
+            evidence = files.read_settings(manifest.parent)
+        except SamepoolError:
+            continue
+        if evidence.get("tracking_experiment") == settings.experiment:
+            return manifest.parent
+    text = f"run=latest: no finished comparison of experiment {settings.experiment} below outputs/"
+    raise fault("no_run", text, "run samepool compare first, or give run=FOLDER")
