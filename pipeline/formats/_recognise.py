@@ -1,0 +1,66 @@
+"""Which format a file is in: as told, else by its name, else by its content."""
+
+from typing import TYPE_CHECKING
+
+from pipeline.core.problems import SamepoolError
+from pipeline.core.registry import kinds, plugin
+from pipeline.core.suggest import did_you_mean, nearest
+from pipeline.formats._source import Source
+
+if TYPE_CHECKING:
+    from pipeline.formats import Format
+
+_TREC_WIDTHS = (4, 6)
+
+
+def recognise(source: Source, name: str | None) -> "Format":
+    """The format of a file.
+
+    Args:
+        source: the file.
+        name: name of a format, or None to find out.
+
+    Raises:
+        SamepoolError: no such file, no such format, or a format that cannot be told.
+    """
+    if not source.path.is_file():
+        raise _missing(source)
+    if name is not None and name not in kinds("formats"):
+        raise source.fault(
+            "unknown_format", f"unknown format {name!r}", did_you_mean(name, kinds("formats"))
+        )
+    known: dict[str, Format] = {k: plugin("formats", k, "format")() for k in kinds("formats")}
+    if name is not None:
+        return known[name]
+    low = source.path.name.lower().removesuffix(".gz")
+    for found in known.values():
+        if low.endswith(found.suffixes):
+            return found
+    guess = _by_content(source)
+    if guess is None:
+        text = "the format is told neither by the name nor by the content"
+        raise source.fault("unknown_format", text, f"name it; {did_you_mean('', known)}")
+    return known[guess]
+
+
+def _by_content(source: Source) -> str | None:
+    head = source.head()
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    lines = [line.split() for line in head.split(b"\n")[:20] if line.strip()]
+    if lines and lines[0][0].startswith(b"{"):
+        return "jsonl"
+    # The last line of a head may be cut; one sound line is enough to say TREC, since the
+    # reader names the lines that are not sound.
+    if not lines or any(len(fields) in _TREC_WIDTHS for fields in lines):
+        return "trec"
+    return None
+
+
+def _missing(source: Source) -> SamepoolError:
+    if source.path.is_dir():
+        return source.fault("not_a_file", "is a folder, not a file", "name the file in it")
+    folder = source.path.parent
+    near = nearest(source.path.name, (p.name for p in folder.iterdir())) if folder.is_dir() else ()
+    fix = f"did you mean {' or '.join(str(folder / name) for name in near)}?" if near else ""
+    return source.fault("no_such_file", "no such file", fix or "check the path")

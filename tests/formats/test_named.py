@@ -1,0 +1,222 @@
+"""Formats with named columns: CSV, TSV, JSONL, Parquet."""
+
+import csv
+import io
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.formats import place, read_qrels, read_run, read_table
+
+AWKWARD = [
+    "0012",
+    "NO",
+    "null",
+    "NA",
+    "1e5",
+    "nan",
+    "true",
+    "2020-01-01",
+    "\U0001f600",
+    "a,b",
+    "12",
+]
+
+
+def write(path, columns, fmt):
+    """Writes string and number columns in one of the four formats; None stays null."""
+    rows = list(zip(*columns.values(), strict=True))
+    if fmt == "parquet":
+        pq.write_table(pa.table(columns), path)
+    elif fmt == "jsonl":
+        lines = [
+            json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) for row in rows
+        ]
+        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    elif fmt == "csv":
+        out = io.StringIO(newline="")
+        csv.writer(out, lineterminator="\n").writerows([list(columns), *rows])
+        path.write_bytes(out.getvalue().encode())
+    else:
+        text = [
+            "\t".join("" if v is None else str(v) for v in row) for row in [tuple(columns), *rows]
+        ]
+        path.write_bytes("".join(line + "\n" for line in text).encode())
+
+
+@pytest.mark.parametrize("fmt", ["csv", "tsv", "jsonl", "parquet"])
+def test_ids_and_text_stay_as_written(tmp_path, fmt):
+    n = len(AWKWARD)
+    columns = {
+        "query_id": AWKWARD, "text": [str(i) for i in range(n)], "session_id": AWKWARD[::-1],
+        "frequency": list(range(n)), "share": [0.5] * n, "word": ["w"] * n,
+    }  # fmt: skip
+    path = tmp_path / f"t.{fmt}"
+    write(path, columns, fmt)
+    problems = []
+    table = read_table(str(path), problems)
+    assert problems == []
+    assert table.to_pydict() == columns
+    assert table["query_id"].type == pa.string()
+    assert table["frequency"].type == pa.int64()
+    assert table["share"].type == pa.float64()
+
+
+CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff")
+IDS = st.lists(st.text(CHARACTERS, min_size=1, max_size=8), min_size=1, max_size=6)
+
+
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("fmt", ["csv", "tsv", "jsonl", "parquet"])
+@given(ids=IDS)
+def test_any_id_survives_any_format(tmp_path_factory, fmt, ids):
+    if fmt == "tsv":
+        ids = [i.translate({9: "t", 10: "n", 13: "r"}) for i in ids]
+    path = tmp_path_factory.getbasetemp() / f"property.{fmt}"
+    write(path, {"query_id": ids, "item_id": ids[::-1], "score": [0.5] * len(ids)}, fmt)
+    problems = []
+    table = read_run(str(path), problems)
+    assert problems == [] or {p.code for p in problems} == {"quoted_tsv"}
+    assert table["query_id"].to_pylist() == ids
+    assert table["item_id"].to_pylist() == ids[::-1]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["1", "2", ""], [1, 2, None]),
+        (["1", "2.5", ""], [1.0, 2.5, None]),
+        (["01", "2", ""], ["01", "2", None]),
+        (["1", "NA", ""], ["1", "NA", None]),
+        (["nan", "2", ""], ["nan", "2", None]),
+        (["True", "false", ""], [True, False, None]),
+        (["NO", "US", ""], ["NO", "US", None]),
+        (["1", "9999999999999999999999", ""], [1.0, 1e22, None]),
+        (["2020-01-01", "2020-01-02", ""], ["2020-01-01", "2020-01-02", None]),
+    ],
+)
+def test_one_type_a_column(put, values, expected):
+    text = "item_id,x\n" + "".join(f"i{n},{v}\n" for n, v in enumerate(values))
+    problems = []
+    table = read_table(put("t.csv", text), problems)
+    assert problems == []
+    assert table["x"].to_pylist() == expected
+
+
+def test_a_late_value_sets_the_type_of_the_whole_column(put):
+    text = "item_id,x\n" + "".join(f"i{n},{n}\n" for n in range(300_000)) + "last,word\n"
+    table = read_table(put("t.csv.gz", text), [])
+    assert table["x"].type == pa.string()
+    assert table["x"][0].as_py() == "0"
+
+
+def test_lines_and_rows(put):
+    plain = read_table(put("a.csv", "item_id,x\na,1\nb,2\n"), [])
+    assert place(plain, 1) == (put("a.csv", "item_id,x\na,1\nb,2\n"), "line 3")
+    folded = read_table(put("b.csv", 'item_id,x\n"a\n",1\nb,2\n'), [])
+    assert place(folded, 1)[1] == "row 2"
+    blank = read_table(put("c.csv", "item_id,x\na,1\n\nb,2\n"), [])
+    assert place(blank, 1)[1] == "row 2"
+    lines = read_table(put("d.jsonl", '{"item_id": "a"}\n\n{"item_id": "b"}\n'), [])
+    assert place(lines, 1)[1] == "line 3"
+    assert place(pa.table({"x": [1]}), 0) == (None, "row 1")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "query,docid,rating\nq,d,1\n", "missing columns query_id, item_id, grade"),
+        ("a.csv", "query,docid,rating\nq,d,1\n", "rename docid to item_id"),
+        ("a.csv", "query_id,item_id,grad\nq,d,1\n", "rename grad to grade"),
+        ("a.tsv", "q1\t0\td1\t1\n", "the first line must name the columns"),
+        ("a.csv", "query_id,item_id,grade\nq,d,Exact\nq,e,1\n", "line 2: grade 'Exact'"),
+        ("a.csv", "query_id,item_id,grade\nq,d,\n", "line 2: grade (empty) is not a number"),
+        ("a.csv", "query_id,item_id,grade\nq,d,1\nq,d\n", "line 3: expected 3 fields"),
+        ("a.csv", "query_id,item_id,grade,grade\nq,d,1,2\n", "column 'grade' occurs 2 times"),
+        ("a.csv", "query_id,,grade\nq,d,1\n", "a column has no name"),
+        ("a.csv", 'query_id,item_id,grade\nq,"d,1\nr,e,1\n', "line 2: a double quote is not"),
+        ("a.csv", b"query_id,item_id,grade\nq,\xff,1\n", "line 2: b'\\xff' is not UTF-8"),
+        ("a.csv", "", "the first line must name the columns"),
+        ("a.csv", "query_id,item_id,grade\n", "has no judgments"),
+        ("a.jsonl", '{"query_id": "q"}\nnonsense\n', "line 2: not a JSON object"),
+        ("a.jsonl", '{"query_id": 1.5, "item_id": "d", "grade": 1}\n', "line 1: query_id is 1.5"),
+        ("a.jsonl", '{"query_id": "a", "query_id": "b"}\n', "line 1: not a JSON object: a key"),
+        ("a.jsonl", '{"query_id": "q", "item_id": "d", "grade": 1}\n[1]\n', "line 2: not a JSON"),
+        ("a.parquet", "PAR1 no", "is not a sound Parquet file"),
+        ("a.blob", "one two three\n", "the format is told neither by the name nor by"),
+    ],
+)
+def test_bad_qrels(put, name, text, message):
+    problems = []
+    read_qrels(put(name, text), problems)
+    assert any(message in str(p) and p.severity == "error" for p in problems), problems
+
+
+def test_a_run_in_csv(put):
+    problems = []
+    text = "query_id,item_id,score,rank\nq,d,1.5,1\nq,e,nan,2\n"
+    table = read_run(put("r.csv", text), problems)
+    assert table["rank"].to_pylist() == [1, 2]
+    assert "line 3: the score of query 'q', item 'e' is NaN" in str(problems[0])
+
+
+def test_source_and_judge_are_kept(put):
+    table = read_qrels(put("q.csv", "grade,judge,item_id,query_id,note\n1,7,d,q,x\n"), [])
+    assert table.column_names == ["query_id", "item_id", "grade", "judge"]
+    assert table["judge"].to_pylist() == ["7"]
+
+
+def test_parquet_types(tmp_path):
+    path = tmp_path / "t.parquet"
+    words = pa.array(["a", "b"]).dictionary_encode()
+    pq.write_table(pa.table({"item_id": [1, 2], "c": words, "b_id": pa.array([b"x", b"y"])}), path)
+    problems = []
+    table = read_table(str(path), problems)
+    assert problems == []
+    assert table.to_pydict() == {"item_id": ["1", "2"], "c": ["a", "b"], "b_id": ["x", "y"]}
+    pq.write_table(pa.table({"item_id": [1.0, 2.0]}), path)
+    read_table(str(path), problems)
+    assert "column item_id is of type double" in str(problems[0])
+
+
+def test_json_numbers_as_ids_and_mixed_kinds(put):
+    problems = []
+    table = read_table(
+        put("a.jsonl", '{"item_id": 12, "x": 1}\n{"item_id": "012", "x": 2.5}\n'), problems
+    )
+    assert problems == []
+    assert table.to_pydict() == {"item_id": ["12", "012"], "x": [1, 2.5]}
+    read_table(put("b.jsonl", '{"item_id": "a", "x": 1}\n{"item_id": "b", "x": "w"}\n'), problems)
+    assert "the values of x are of mixed kinds (int, str)" in str(problems[0])
+
+
+def test_quotes_in_tsv_are_warned_of(put):
+    problems = []
+    table = read_table(put("a.tsv", 'query_id\ttext\nq1\t"a"\nq2\t"b"\n'), problems)
+    assert table["text"].to_pylist() == ['"a"', '"b"']
+    assert [p.severity for p in problems] == ["warning"]
+    assert "double quotes" in str(problems[0])
+
+
+def test_finding_files_and_formats(put, tmp_path):
+    put("qrels.trec", "q 0 d 1\n")
+    problems = []
+    read_qrels(str(tmp_path / "qrel.trec"), problems)
+    assert "did you mean" in str(problems[0])
+    assert "qrels.trec" in problems[0].fix
+    read_qrels(str(tmp_path), problems)
+    assert "is a folder" in str(problems[1])
+    read_qrels(str(tmp_path / "qrels.trec"), problems, format="trek")
+    assert "unknown format 'trek' -> did you mean trec?" in str(problems[2])
+    problems = []
+    table = read_qrels(put("x.csv", "q 0 d 1\n"), problems, format="trec")
+    assert problems == []
+    assert table.num_rows == 1
+    parquet = tmp_path / "noname"
+    pq.write_table(pa.table({"query_id": ["q"], "item_id": ["d"], "grade": [1]}), parquet)
+    assert read_qrels(str(parquet), problems)["grade"].to_pylist() == [1.0]
+    assert problems == []
