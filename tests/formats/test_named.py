@@ -39,7 +39,7 @@ def write(path, columns, fmt):
         path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     elif fmt == "csv":
         out = io.StringIO(newline="")
-        csv.writer(out, lineterminator="\n").writerows([list(columns), *rows])
+        csv.writer(out).writerows([list(columns), *rows])
         path.write_bytes(out.getvalue().encode())
     else:
         text = [
