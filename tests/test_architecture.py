@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.cli._help import COMMANDS
+
 ROOT = Path(__file__).parent.parent
 CONF = ROOT / "conf"
 NOT_STAGES = {"cli", "workflow", "evidence", "formats", "kernels", "core", "_conf", "__pycache__"}
@@ -19,8 +21,6 @@ def test_a_conf_group_is_a_stage() -> None:
 
 
 def test_a_root_config_is_a_command() -> None:
-    from pipeline.cli._help import COMMANDS
-
     assert {path.stem for path in CONF.glob("*.yaml")} == set(COMMANDS)
 
 

@@ -1,0 +1,143 @@
+"""read(write(e)) == e, to the bit; what was changed afterwards is found."""
+
+import csv
+import json
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline import evidence as files
+from pipeline.core.evidence import Evidence
+from pipeline.core.problems import SamepoolError
+
+
+def same(left: Any, right: Any) -> bool:
+    """Equality of core values: arrays by bits, NaN equals NaN."""
+    if type(left) is not type(right):
+        return False
+    if is_dataclass(left):
+        return all(same(getattr(left, f.name), getattr(right, f.name)) for f in fields(left))
+    if isinstance(left, np.ndarray):
+        return left.dtype == right.dtype and np.array_equal(
+            left, right, equal_nan=left.dtype.kind == "f"
+        )
+    if isinstance(left, pa.Table | pa.Array):
+        return bool(left.equals(right))
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(same(left[k], right[k]) for k in left)
+    if isinstance(left, tuple | list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right or (left != left and right != right))
+
+
+@pytest.fixture
+def folder(evidence: Evidence, tmp_path: Path) -> Path:
+    files.write(evidence, tmp_path)
+    files.seal(tmp_path)
+    return tmp_path
+
+
+def test_every_field_comes_back(evidence: Evidence, folder: Path) -> None:
+    found = files.read(folder)
+    for field in fields(Evidence):
+        assert same(getattr(evidence, field.name), getattr(found, field.name)), field.name
+
+
+def test_the_comparison_above_sees_a_difference(evidence: Evidence) -> None:
+    assert not same(evidence.scores[0], evidence.scores[1])
+
+
+def test_the_same_evidence_gives_the_same_bytes(evidence: Evidence, tmp_path: Path) -> None:
+    digests = []
+    for name in ("a", "b"):
+        files.write(evidence, tmp_path / name)
+        digests.append(files.seal(tmp_path / name))
+    assert digests[0] == digests[1]
+
+
+def test_json_holds_no_bare_nan(folder: Path) -> None:
+    for path in folder.glob("*.json"):
+        json.loads(path.read_text(), parse_constant=pytest.fail)
+
+
+def test_per_query_has_the_columns_of_the_contract(folder: Path) -> None:
+    table = pq.read_table(folder / "per_query.parquet")
+    assert table.column_names == ["query_id", "model", "metric", "item_slice", "value", "reason"]
+    rows = table.to_pylist()
+    assert rows[4]["value"] is None
+    assert rows[4]["reason"] == "no_relevant"
+    assert rows[2] == {
+        "query_id": "null",
+        "model": "old",
+        "metric": "nDCG(gain=exp)@10",
+        "item_slice": "all",
+        "value": 0.0,
+        "reason": "missing",
+    }
+
+
+def test_by_slice_holds_hand_computed_means(folder: Path) -> None:
+    with (folder / "by_slice.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    found = {(r["model"], r["metric"], r["slice"]): r for r in rows}
+    whole = found["old", "nDCG(gain=exp)@10", "all"]
+    assert float(whole["mean"]) == pytest.approx((0.1 + 1 / 3 + 0 + 1) / 4)
+    assert int(whole["n"]) == 4
+    item = found["old", "nDCG(gain=exp)@10", "new"]
+    assert (int(item["n"]), float(item["mean"])) == (2, 0.375)
+    assert found["old", "nDCG(gain=exp)@10", "few_new"]["mean"] == ""
+    assert found["old", "ItemCoverage@10", "all"]["mean"] == "0.25"
+    assert found["old", "ItemCoverage@10", "all"]["ci_low"] == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["comparisons.csv", "per_query.parquet", "pool.json", "units.parquet"]
+)
+def test_an_altered_file_is_named(folder: Path, name: str) -> None:
+    with (folder / name).open("ab") as stream:
+        stream.write(b"\n")
+    with pytest.raises(SamepoolError, match=f"{name}: was changed after the comparison"):
+        files.read(folder)
+
+
+def test_a_missing_file_is_named(folder: Path) -> None:
+    (folder / "top.parquet").unlink()
+    with pytest.raises(SamepoolError, match=r"top\.parquet: is missing"):
+        files.read(folder)
+
+
+def test_an_edited_manifest_is_found(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"].pop("pool.json")
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(SamepoolError, match=r"manifest\.json: was edited"):
+        files.read(folder)
+
+
+def test_an_unfinished_folder_is_refused(evidence: Evidence, tmp_path: Path) -> None:
+    files.write(evidence, tmp_path)
+    with pytest.raises(SamepoolError, match="is not a finished comparison"):
+        files.read(tmp_path)
+
+
+def test_another_schema_is_refused(folder: Path) -> None:
+    path = folder / "comparison.json"
+    path.write_text(path.read_text().replace('"schema": 1', '"schema": 99'))
+    files.seal(folder)
+    with pytest.raises(SamepoolError, match="has schema 99; this version reads 1"):
+        files.read(folder)
+
+
+def test_nothing_half_written_stays(
+    evidence: Evidence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pq, "write_table", lambda *_a, **_k: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        files.write(evidence, tmp_path)
+    assert not list(tmp_path.glob("*.parquet"))
+    assert not list(tmp_path.glob(".*"))
