@@ -1,0 +1,180 @@
+"""Sign flips and bootstrap of cluster sums, for many columns at once.
+
+Results are the same to the bit whatever the number of threads, the chunk size, the order of
+columns and which other columns there are: every column is turned into integers so small that all
+sums are exact in float64, and random numbers belong to (row, cluster), never to a column.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from pipeline.core.arrays import F64, I64, Bool
+
+_BITS: Final = 51  # the sum of absolute values stays below 2^51, twice it below 2^53
+_TIE: Final = 1e-9  # relative tolerance within which two statistics are tied
+_CHUNK_BYTES: Final = 48 * 2**20
+_FLIP_STREAM: Final = 1
+_BOOTSTRAP_STREAM: Final = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """How many of ``total`` sign patterns give a sum as extreme as the one seen.
+
+    Attributes:
+        greater: (m,) at least as large.
+        less: (m,) at most as large.
+        both: (m,) at least as large in absolute value.
+        total: (m,) patterns.
+    """
+
+    greater: I64
+    less: I64
+    both: I64
+    total: I64
+
+
+def quantise(column: F64) -> tuple[F64, float]:
+    """A column as integers in float64 and their unit, a power of two: any sum of them is exact.
+
+    >>> whole, unit = quantise(np.array([0.5, -0.25]))
+    >>> (whole * unit).tolist()
+    [0.5, -0.25]
+    """
+    exponent = _BITS - int(np.frexp(np.abs(column).sum())[1])
+    return np.rint(np.ldexp(column, exponent)), float(np.ldexp(1.0, -exponent))
+
+
+def _tolerance(column: F64) -> float:
+    """Sums closer than this are tied; t and the sum order sign patterns alike."""
+    return _TIE * max(abs(float(column.sum())), float(np.sqrt(np.square(column).sum())))
+
+
+def exact_signflips(column: F64) -> Counts:
+    """Counts over all 2^k sign patterns of a column's k non-zero entries.
+
+    Entries of 0 do not change a sum, so leaving them out changes no share.
+
+    Args:
+        column: (G,) cluster sums.
+    """
+    values, _ = quantise(column)
+    values = values[values != 0]
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums + value, sums - value])
+    seen, tie = float(values.sum()), _tolerance(values)
+    return Counts(
+        np.array([(sums >= seen - tie).sum()]),
+        np.array([(sums <= seen + tie).sum()]),
+        np.array([(np.abs(sums) >= abs(seen) - tie).sum()]),
+        np.array([len(sums)]),
+    )
+
+
+def signflips(columns: F64, flips: I64, seed: int, chunk_rows: int | None = None) -> Counts:
+    """Counts over random sign patterns shared by all columns; the identity is not among them.
+
+    Row b of the sign matrix is the same for every column and every number of flips.
+
+    Args:
+        columns: (G, m) cluster sums, 0 where a cluster has no part in a column. G is the
+            number of clusters of the pool: the signs of a row depend on it.
+        flips: (m,) rows that each column uses.
+        seed: of the sign matrix.
+        chunk_rows: rows at a time; by memory where unset. Changes no result.
+    """
+    groups, m = columns.shape
+    values = np.column_stack([quantise(columns[:, j])[0] for j in range(m)])
+    seen = values.sum(axis=0)
+    tie = np.array([_tolerance(values[:, j]) for j in range(m)])
+    used = np.flatnonzero(values.any(axis=1))
+    values = np.ascontiguousarray(values[used])
+    step = chunk_rows or max(64, _CHUNK_BYTES // (8 * (groups + m)))
+    generator = np.random.Generator(np.random.PCG64([seed, _FLIP_STREAM]))
+    counts = np.zeros((3, m), dtype=np.int64)
+    start = 0
+    while start < flips.max(initial=0):
+        # A chunk ends where a column stops, so that all its columns use all of its rows.
+        stop = min(start + step, int(flips[flips > start].min()))
+        active = flips > start
+        plus = _signs(generator, stop - start, groups)[:, used].astype(np.float64)
+        sums = 2 * (plus @ values[:, active]) - seen[active]
+        counts[:, active] += _extreme(sums, seen[active], tie[active])
+        start = stop
+    return Counts(counts[0], counts[1], counts[2], flips)
+
+
+def _signs(generator: np.random.Generator, rows: int, groups: int) -> Bool:
+    """(rows, groups) random bits; rows are whole words, so chunks draw the same bits."""
+    words = -(-groups // 64)
+    drawn = generator.integers(0, 2**64, size=(rows, words), dtype=np.uint64)
+    bits = np.unpackbits(drawn.astype("<u8", copy=False).view(np.uint8), axis=1, bitorder="little")
+    return bits[:, :groups].view(np.bool_)
+
+
+def _extreme(sums: F64, seen: F64, tie: F64) -> I64:
+    greater = (sums >= seen - tie).sum(axis=0)
+    less = (sums <= seen + tie).sum(axis=0)
+    both = (np.abs(sums) >= np.abs(seen) - tie).sum(axis=0)
+    return np.stack([greater, less, both])
+
+
+def bootstrap_t(
+    sums: F64, sizes: F64, resamples: int, seed: int, chunk_rows: int | None = None
+) -> F64:
+    """Studentised statistics t* = (mean* - mean) / se* of resampled clusters, by column.
+
+    Clusters of the pool are drawn with replacement, the same for all columns; mean and se are
+    those of :func:`pipeline.kernels.intervals.cluster_mean` on the drawn clusters. NaN where the
+    draw has no spread.
+
+    Args:
+        sums: (G, m) cluster sums.
+        sizes: (G, m) observations a cluster.
+        resamples: number B of resamples.
+        seed: of the draws.
+        chunk_rows: rows at a time; by memory where unset. Changes no result.
+
+    Returns:
+        (B, m) statistics.
+    """
+    groups, m = sums.shape
+    parts = [sums, sizes, sums**2, sums * sizes, sizes**2, (sizes > 0).astype(np.float64)]
+    table, scale = _exact_under_weights(np.concatenate(parts, axis=1))
+    seen = table.sum(axis=0) * scale  # exact too, so that the order of rows cannot matter
+    mean = seen[:m] / seen[m : 2 * m]
+    generator = np.random.Generator(np.random.PCG64([seed, _BOOTSTRAP_STREAM]))
+    step = chunk_rows or max(64, _CHUNK_BYTES // (16 * groups + 48 * m))
+    found = np.empty((resamples, m))
+    for start in range(0, resamples, step):
+        rows = min(step, resamples - start)
+        drawn = (_weights(generator, rows, groups) @ table) * scale
+        found[start : start + rows] = _studentised(drawn.reshape(rows, 6, m), mean)
+    return found
+
+
+def _exact_under_weights(table: F64) -> tuple[F64, F64]:
+    """Columns as integers whose sums under weights that add up to G are exact, and their units."""
+    largest = np.abs(table).max(axis=0) * len(table)
+    exponent = _BITS - np.frexp(largest)[1]
+    return np.rint(np.ldexp(table, exponent)), np.ldexp(1.0, -exponent)
+
+
+def _weights(generator: np.random.Generator, rows: int, groups: int) -> F64:
+    drawn = (generator.random((rows, groups)) * groups).astype(np.int64)
+    drawn += np.arange(rows)[:, None] * groups
+    counts = np.bincount(drawn.ravel(), minlength=rows * groups)
+    return counts.reshape(rows, groups).astype(np.float64)
+
+
+def _studentised(drawn: F64, mean: F64) -> F64:
+    d, n, dd, dn, nn, groups = (drawn[:, part] for part in range(6))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        star = d / n
+        spread = dd - 2 * star * dn + star**2 * nn
+        spread = np.where(spread > 1e-12 * dd, spread, np.nan)
+        se = np.sqrt(groups / (groups - 1) * spread) / n
+        return np.asarray((star - mean) / se)
