@@ -151,7 +151,7 @@ def _column(
         n_constant=counts[2],
         baseline_mean=float(base.mean()) if told else None,
         mean=float(model.mean()) if told else None,
-        delta=spread.mean if spread and told else None,
+        delta=float(deltas.mean() if sums.any() else 0.0) if told else None,
         wins=int((frame.better * deltas > 0).sum()),
         losses=int((frame.better * deltas < 0).sum()),
         sums=sums,
