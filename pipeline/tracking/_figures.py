@@ -1,0 +1,116 @@
+"""The few numbers of a comparison that MLflow shows; the record is in the files."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.core.comparison import Comparison
+from pipeline.core.evidence import Evidence
+from pipeline.core.scores import MetricInfo, Scores
+from pipeline.core.slices import ALL
+from pipeline.tracking import _keys
+
+# Beyond some sixty keys MLflow's run page becomes unreadable, then slow.
+MOST = 60
+DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Metrics of one child run.
+
+    Attributes:
+        values: key -> finite value, rounded; at most ``MOST``, ``n_invalid`` included.
+        left_out: how many more there would have been.
+    """
+
+    values: Mapping[str, float]
+    left_out: int
+
+
+def primary(evidence: Evidence) -> MetricInfo:
+    """The metric that the comparison is about: as set, else the first."""
+    named = evidence.settings.get("primary")
+    return next((info for info in evidence.metrics if info.label == named), evidence.metrics[0])
+
+
+def mean(evidence: Evidence, scores: Scores, slice_name: str, label: str) -> float:
+    """Macro mean of a metric on a slice over queries that have a value; NaN where none has.
+
+    Also the value of a metric of whole sets of lists, which is no mean.
+    """
+    if (slice_name, label) in scores.lists:
+        return float(scores.lists[slice_name, label])
+    query_slice, item_slice = evidence.slices.split(slice_name)
+    if (label, item_slice) not in scores.columns:
+        return math.nan
+    column = scores.values[:, scores.columns.index((label, item_slice))]
+    inside = column[evidence.slices.query[:, evidence.slices.query_names.index(query_slice)]]
+    valid = inside[~np.isnan(inside)]
+    return float(valid.mean()) if len(valid) else math.nan
+
+
+def compared(evidence: Evidence, model: str, label: str, slice_name: str) -> Comparison | None:
+    """The comparison with the baseline that describes a difference best: the two-sided one."""
+    found = [
+        each
+        for each in evidence.comparisons
+        if (each.claim.model, each.claim.metric, each.claim.slice) == (model, label, slice_name)
+        and (each.claim.on, each.claim.average) == ("point", "macro")
+    ]
+    order = {"difference": 0}
+    return min(found, key=lambda each: order.get(each.claim.kind, 1), default=None)
+
+
+def guarded(evidence: Evidence) -> tuple[str, ...]:
+    """Slices that a gate rule makes a claim on, in the order of the slices; ``all`` always."""
+    claimed = {each.claim.slice for each in evidence.comparisons if each.claim.family == "F1"}
+    return tuple(name for name in evidence.slices.names if name == ALL or name in claimed)
+
+
+def of_models(evidence: Evidence) -> dict[str, Figures]:
+    """Metrics of every child run. Keys are distinct over the whole comparison."""
+    raw = {scores.model: dict(_of_one(evidence, scores)) for scores in evidence.scores}
+    names = _keys.keys(pair for values in raw.values() for pair in values)
+    return {model: _chosen(values, names) for model, values in raw.items()}
+
+
+def _of_one(evidence: Evidence, scores: Scores) -> Iterable[tuple[tuple[str, str], float | None]]:
+    """((group, label), value) pairs, the most important first; None and NaN included."""
+    main = primary(evidence).label
+    slices = guarded(evidence)
+    yield (ALL, main), mean(evidence, scores, ALL, main)
+    yield from _differences(evidence, scores.model, main, ALL)
+    for info in evidence.metrics:
+        yield (ALL, info.label), mean(evidence, scores, ALL, info.label)
+    for name in slices[1:]:
+        yield (name, main), mean(evidence, scores, name, main)
+        yield from _differences(evidence, scores.model, main, name)
+    for name in evidence.slices.names:
+        yield (name, main), mean(evidence, scores, name, main)
+
+
+def _differences(
+    evidence: Evidence, model: str, label: str, slice_name: str
+) -> Iterable[tuple[tuple[str, str], float | None]]:
+    found = compared(evidence, model, label, slice_name)
+    if found is None:
+        return
+    low, high = found.ci or (None, None)
+    values = {"delta": found.delta, "ci_low": low, "ci_high": high, "p_adjusted": found.p_adjusted}
+    for group, value in values.items():
+        yield (group, f"{slice_name}.{label}"), value
+
+
+def _chosen(
+    values: Mapping[tuple[str, str], float | None], names: Mapping[tuple[str, str], str]
+) -> Figures:
+    finite = {
+        names[pair]: round(float(value), DIGITS)
+        for pair, value in values.items()
+        if value is not None and math.isfinite(value)
+    }
+    kept = dict(list(finite.items())[: MOST - 1])
+    return Figures({**kept, "n_invalid": float(len(values) - len(finite))}, len(finite) - len(kept))
