@@ -8,7 +8,10 @@ import pyarrow as pa
 
 from pipeline.core.arrays import F64
 from pipeline.core.pool import Pool
-from pipeline.core.run import Lists, Origin
+from pipeline.core.problems import Problem, raise_errors
+from pipeline.core.run import Lists, Origin, Run
+from pipeline.models import _check, _digest
+from pipeline.models._check import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +32,22 @@ class Tools:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """What a model returns: lists as in :class:`pipeline.core.run.Run`, before any check."""
+    """What a model returns: lists as in :class:`pipeline.core.run.Run`, before any check.
+
+    Attributes:
+        final, retrieval, foreign, cost, outside: as in Run.
+        problems: warnings met on the way.
+        places: for the final list, then for the retrieval list: the file and line that a row of
+            it came from; empty where rows come from no file.
+    """
 
     final: Lists
     retrieval: Lists | None
     foreign: pa.Array
     cost: Mapping[str, F64] = field(default_factory=dict)
     outside: int = 0
+    problems: tuple[Problem, ...] = ()
+    places: tuple[Place, ...] = ()
 
 
 class Model(Protocol):
@@ -52,3 +64,41 @@ class Model(Protocol):
     def rank(self, pool: Pool, tools: Tools) -> Ranking:
         """Scores and lists for every query of the pool that the model can answer."""
         ...
+
+
+def rank(model: Model, origin: Origin, pool: Pool, tools: Tools) -> Run:
+    """The model's lists on the pool, checked and with their digest.
+
+    Args:
+        model: what answers.
+        origin: which model this is; named in messages.
+        pool: what is asked.
+        tools: what the harness lends.
+
+    Raises:
+        SamepoolError: codes out of order or range, a score that is NaN or infinite, an item twice
+            in one list; what the model itself raises for bad input.
+    """
+    ranking = model.rank(pool, tools)
+    foreign = ranking.foreign
+    of_final, of_retrieval = (*ranking.places, None, None)[:2]
+    book = _check.Book(origin, pool, foreign, of_final)
+    final, found = _check.check(ranking.final, "list", book)
+    found = (*ranking.problems, *found, *_check.costs(ranking.cost, book))
+    retrieval = None
+    if ranking.retrieval is not None:
+        first = _check.Book(origin, pool, foreign, of_retrieval)
+        retrieval, more = _check.check(ranking.retrieval, "retrieval list", first)
+        found = raise_errors((*found, *more))
+        found = (*found, *_check.beyond(final, retrieval, book))
+    problems = raise_errors(found)
+    return Run(
+        origin=origin,
+        final=final,
+        retrieval=retrieval,
+        foreign=foreign,
+        cost=ranking.cost,
+        outside=ranking.outside,
+        digest=_digest.of_lists(final, retrieval, pool.vocab, foreign),
+        problems=problems,
+    )

@@ -1,0 +1,127 @@
+"""A run file: lists that a model wrote down earlier, in any format that is read here."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow as pa
+
+from pipeline.core.arrays import I64
+from pipeline.core.pool import Pool
+from pipeline.core.problems import Problem, SamepoolError, fault, raise_errors
+from pipeline.core.run import Origin
+from pipeline.core.suggest import nearest
+from pipeline.formats import place, read_run
+from pipeline.kernels.digest import of_file, of_json, of_parts
+from pipeline.models import Ranking, Tools
+from pipeline.models._check import Place
+from pipeline.models._encode import Encoded, encode
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """Lists read from a file.
+
+    Rows keep their order within a query; a rank column is kept beside the scores. Rows for queries
+    outside the pool are left out and counted. Items outside the pool keep their places.
+
+    Attributes:
+        path: the run.
+        retrieval: the run of the stage before it, which it re-ranked; without one the run is its
+            own candidate list.
+        format: name of the files' format; recognised where unset.
+    """
+
+    path: str
+    retrieval: str | None = None
+    format: str | None = None
+
+    recorded: ClassVar[bool] = True  # answers only the queries that it was written for
+
+    def origin(self, name: str, requested: str) -> Origin:
+        """The files, by their bytes.
+
+        Raises:
+            SamepoolError: a file is missing.
+        """
+        missing = [problem for path in self._paths() if (problem := _missing(path))]
+        if missing:
+            raise SamepoolError(missing)
+        parts = {str(stage): of_file(path) for stage, path in enumerate(self._paths())}
+        return Origin(
+            name=name,
+            kind="run_file",
+            requested=requested,
+            resolved=self.path,
+            source_digest=of_parts(parts | {"format": of_json(self.format)}),
+            path=self.path,
+        )
+
+    def rank(self, pool: Pool, tools: Tools) -> Ranking:  # noqa: ARG002 - a file is complete
+        """The file's lists for the queries of the pool.
+
+        Raises:
+            SamepoolError: a file is missing or cannot be read, or no query id matches.
+        """
+        problems: list[Problem] = []
+        tables = [read_run(path, problems, format=self.format) for path in self._paths()]
+        raise_errors(problems)
+        encoded = encode(pool, tables)
+        for path, table, lists in zip(self._paths(), tables, encoded.lists, strict=True):
+            if not len(lists.query):
+                raise _strangers(path, table, pool)
+        problems += _all_foreign(self.path, encoded, pool)
+        return Ranking(
+            final=encoded.lists[0],
+            retrieval=encoded.lists[1] if self.retrieval else None,
+            foreign=encoded.foreign,
+            outside=encoded.outside[0],
+            problems=tuple(problems),
+            places=tuple(map(_places, tables, encoded.rows)),
+        )
+
+    def _paths(self) -> tuple[str, ...]:
+        return (self.path, self.retrieval) if self.retrieval else (self.path,)
+
+
+def _places(table: pa.Table, rows: I64 | None) -> Place:
+    """Where a row of a list stood in the file that its table was read from."""
+    return lambda row: place(table, row if rows is None else int(rows[row]))
+
+
+def _missing(path: str) -> Problem | None:
+    file = Path(path)
+    if file.is_file():
+        return None
+    if not file.parent.is_dir():
+        fix = f"there is no folder {file.parent}"
+    else:
+        names = nearest(file.name, [other.name for other in file.parent.iterdir()])
+        fix = f"did you mean {' or '.join(str(file.parent / name) for name in names)}?"
+        fix = fix if names else f"folder {file.parent} holds no file of a like name"
+    return Problem("no_file", "error", f"there is no run file {path}", fix)
+
+
+def _strangers(path: str, table: pa.Table, pool: Pool) -> SamepoolError:
+    asked = table["query_id"].unique()
+    text = (
+        f"0 of {len(asked):,} query ids match: run has `{asked[0]}`,"
+        f" pool has `{pool.vocab.queries[0]}`"
+    )
+    fix = "write the pool's query ids into the run, or name the pool that it was made for"
+    return fault("no_query_matches", text, fix, file=path)
+
+
+def _all_foreign(path: str, encoded: Encoded, pool: Pool) -> list[Problem]:
+    inside = len(pool.vocab.items)
+    if not inside or (encoded.lists[0].item < inside).any():
+        return []
+    text = (
+        f"none of the items returned is in the pool: run has `{encoded.foreign[0]}`,"
+        f" pool has `{pool.vocab.items[0]}`"
+    )
+    fix = "if both name the same items, write them alike"
+    return [Problem("no_item_matches", "warning", text, fix, path)]
+
+
+PLUGIN = RunFile

@@ -1,0 +1,209 @@
+"""Run files: ids in and outside the pool, order, ranks, two stages, and every message."""
+
+import gzip
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.core.problems import SamepoolError
+from pipeline.models import Tools, rank
+from pipeline.models._encode import encode
+from pipeline.models.run_file import RunFile
+
+RUN = """\
+q2 Q0 b 1 9.5 t
+q2 Q0 zz 2 9.0 t
+q2 Q0 a 3 8.0 t
+q9 Q0 a 1 7.0 t
+q1 Q0 zz 1 3.0 t
+q1 Q0 yy 2 2.0 t
+q1 Q0 c 3 1.0 t
+"""
+
+
+@pytest.fixture
+def pool(make_pool):
+    return make_pool({"q1": {}, "q2": {}, "q3": {}}, {"a": {}, "b": {}, "c": {}})
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="bm25.trec"):
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def ask(pool, path, **options):
+    model = RunFile(path, **options)
+    return rank(model, model.origin("bm25", path), pool, Tools())
+
+
+def test_reads_lists_by_query_in_file_order(pool, write, as_dict):
+    run = ask(pool, write(RUN))
+    assert as_dict(run.final, pool, run.foreign) == {
+        "q1": {"zz": 3.0, "yy": 2.0, "c": 1.0},
+        "q2": {"b": 9.5, "zz": 9.0, "a": 8.0},
+    }
+    assert run.final.item.tolist() == [3, 4, 2, 1, 3, 0]
+    assert run.final.given_rank.tolist() == [1, 2, 3, 1, 2, 3]
+    assert run.foreign.to_pylist() == ["zz", "yy"]
+    assert run.outside == 1
+    assert run.retrieval is None
+    assert run.problems == ()
+
+
+def test_row_order_across_queries_is_no_matter(pool, write):
+    lines = RUN.splitlines(keepends=True)
+    mixed = "".join(lines[i] for i in (4, 0, 5, 1, 3, 6, 2))
+    assert ask(pool, write(RUN)).digest == ask(pool, write(mixed, "mixed.trec")).digest
+
+
+def test_the_format_is_no_matter(pool, write, tmp_path):
+    rows = [line.split() for line in RUN.splitlines()]
+    table = pa.table(
+        {
+            "query_id": [row[0] for row in rows],
+            "item_id": [row[2] for row in rows],
+            "score": [float(row[4]) for row in rows],
+            "rank": pa.array([int(row[3]) for row in rows], pa.int32()),
+        }
+    )
+    pq.write_table(table, tmp_path / "run.parquet")
+    with gzip.open(tmp_path / "run.trec.gz", "wt") as stream:
+        stream.write(RUN)
+    digests = {
+        ask(pool, path).digest
+        for path in (write(RUN), str(tmp_path / "run.parquet"), str(tmp_path / "run.trec.gz"))
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("as_dictionary", [False, True])
+def test_plain_and_dictionary_ids_encode_alike(pool, as_dictionary):
+    """Chunks with dictionaries of their own, unused entries included."""
+    query = pa.chunked_array([["q2", "q2"], ["q9"], ["q1", "q2"]])
+    item = pa.chunked_array([["a", "x"], ["only-here"], ["y", "x2"]])
+    if as_dictionary:
+        query, item = (
+            pa.chunked_array([chunk.dictionary_encode() for chunk in column.chunks])
+            for column in (query, item)
+        )
+    table = pa.table({"query_id": query, "item_id": item, "score": [5.0, 4.0, 3.0, 2.0, 1.0]})
+    found = encode(pool, [table])
+    assert found.lists[0].query.tolist() == [0, 1, 1, 1]
+    assert found.lists[0].item.tolist() == [3, 0, 4, 5]
+    assert found.lists[0].score.tolist() == [2.0, 5.0, 4.0, 1.0]
+    assert found.foreign.to_pylist() == ["y", "x", "x2"]
+    assert found.outside == (1,)
+    assert found.rows[0].tolist() == [3, 0, 1, 4]
+
+
+def test_two_stages_share_foreign_ids(pool, write, as_dict):
+    first = write("q1 Q0 ww 1 9 t\nq1 Q0 zz 2 8 t\nq1 Q0 yy 3 7 t\nq1 Q0 c 4 6 t\n", "first.trec")
+    run = ask(pool, write("q1 Q0 zz 1 2 t\nq1 Q0 c 2 1 t\n"), retrieval=first)
+    assert run.foreign.to_pylist() == ["zz", "ww", "yy"]
+    assert as_dict(run.final, pool, run.foreign) == {"q1": {"zz": 2.0, "c": 1.0}}
+    assert as_dict(run.retrieval, pool, run.foreign) == {
+        "q1": {"ww": 9.0, "zz": 8.0, "yy": 7.0, "c": 6.0}
+    }
+    assert run.problems == ()
+
+
+def test_no_query_in_common_is_an_error_with_both_sides(pool, write):
+    text = "".join(f"{q} Q0 a 1 1.0 t\n" for q in range(50))
+    with pytest.raises(SamepoolError, match="0 of 50 query ids match: run has `0`, pool has `q1`"):
+        ask(pool, write(text))
+
+
+def test_a_retrieval_run_of_other_queries_is_an_error(pool, write):
+    first = write("7 Q0 a 1 1.0 t\n", "first.trec")
+    with pytest.raises(SamepoolError, match=r"first.trec: 0 of 1 query ids match"):
+        ask(pool, write(RUN), retrieval=first)
+
+
+def test_no_item_in_common_is_a_warning(pool, write):
+    (problem,) = ask(pool, write("q1 Q0 A 1 1.0 t\n")).problems
+    assert (problem.code, problem.severity) == ("no_item_matches", "warning")
+    assert "run has `A`, pool has `a`" in problem.text
+
+
+def test_an_item_twice_is_named_with_its_lines(pool, write):
+    path = write("q9 Q0 a 1 9 t\nq2 Q0 a 1 9 t\nq1 Q0 b 1 5 t\nq2 Q0 zz 2 8 t\nq2 Q0 a 3 7 t\n")
+    with pytest.raises(SamepoolError) as caught:
+        ask(pool, path)
+    (problem,) = caught.value.problems
+    assert problem.examples == ("query `q2` lists `a` more than once: line 2, line 5",)
+    assert problem.file == path
+
+
+def test_nan_is_named_with_its_line(pool, write):
+    with pytest.raises(SamepoolError, match=r"bm25.trec:line 2: .*query 'q1', item 'b' is NaN"):
+        ask(pool, write("q1 Q0 a 1 2.0 t\nq1 Q0 b 2 nan t\n"))
+
+
+def test_a_rank_against_the_score_is_a_warning(pool, write):
+    (problem,) = ask(pool, write("q1 Q0 a 1 1.0 t\nq1 Q0 b 2 2.0 t\n")).problems
+    assert problem.code == "rank_against_score"
+    assert problem.severity == "warning"
+
+
+def test_a_missing_file_names_its_neighbours(write, tmp_path):
+    write(RUN, "bm25.trec")
+    with pytest.raises(SamepoolError) as caught:
+        RunFile(str(tmp_path / "bm52.trec"), str(tmp_path / "gone" / "x.trec")).origin("m", "m")
+    one, two = caught.value.problems
+    assert one.fix == f"did you mean {tmp_path / 'bm25.trec'}?"
+    assert two.fix == f"there is no folder {tmp_path / 'gone'}"
+    with pytest.raises(SamepoolError, match="holds no file of a like name"):
+        RunFile(str(tmp_path / "zzzzzzzz")).origin("m", "m")
+
+
+def test_an_unknown_format_is_an_error(pool, write):
+    with pytest.raises(SamepoolError, match="unknown format 'trek'"):
+        ask(pool, write(RUN), format="trek")
+
+
+def test_an_origin_is_the_bytes_of_its_files(write):
+    one, copy, other = write(RUN), write(RUN, "copy.trec"), write(RUN + "\n", "other.trec")
+
+    def digest(path, **more):
+        return RunFile(path, **more).origin("m", "m").source_digest
+
+    assert digest(one) == digest(copy)
+    others = {
+        digest(one),
+        digest(other),
+        digest(one, retrieval=other),
+        digest(other, retrieval=one),
+    }
+    assert len(others) == 4
+    origin = RunFile(one).origin("bm25", "what I wrote")
+    assert (origin.kind, origin.path, origin.requested) == ("run_file", one, "what I wrote")
+
+
+def test_encodes_many_rows_like_a_loop(make_pool):
+    """Random rows in random order against plain Python."""
+    rng = np.random.default_rng(5)
+    pool = make_pool({f"q{i}": {} for i in range(8)}, {f"i{i}": {} for i in range(20)})
+    query = [f"q{i}" for i in rng.integers(0, 11, 2_000)]
+    item = [f"i{i}" for i in rng.integers(0, 60, 2_000)]
+    score = rng.random(2_000)
+    found = encode(pool, [pa.table({"query_id": query, "item_id": item, "score": score})])
+    queries, items = pool.vocab.queries.to_pylist(), pool.vocab.items.to_pylist()
+    expected = [
+        (q, i, s)
+        for known in queries
+        for q, i, s in zip(query, item, score, strict=True)
+        if q == known
+    ]
+    names = items + found.foreign.to_pylist()
+    got = found.lists[0]
+    rows = zip(got.query, got.item, got.score, strict=True)
+    assert [(queries[q], names[i], s) for q, i, s in rows] == expected
+    first_seen = dict.fromkeys(i for _, i, _ in expected if i not in items)
+    assert list(first_seen) == found.foreign.to_pylist()
