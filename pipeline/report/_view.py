@@ -1,0 +1,429 @@
+"""Prepares once what every output shows, so that the renderers hold no computation."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.core.comparison import Comparison
+from pipeline.core.decision import Decision
+from pipeline.core.evidence import Evidence, ModelRecord
+from pipeline.core.scores import MetricInfo
+from pipeline.core.settings import ReportSettings
+from pipeline.core.slices import ALL
+from pipeline.report import _facts, _verdicts
+from pipeline.report import _format as fmt
+from pipeline.report import _words as words
+from pipeline.report._facts import Fact, MetricView, SliceView
+from pipeline.report._forest import Forest, forests
+from pipeline.report._means import Mean, Place, means
+from pipeline.report._rows import NOTHING, Cell, Row, Tables, cell, shown, verdicts
+from pipeline.report._stages import Stage, stages
+from pipeline.report._verdicts import DecisionView
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLine:
+    """The pool in one line."""
+
+    name: str
+    digest: str
+    queries: str
+    judgments: str
+    items: str
+    labels: str
+    as_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelView:
+    """A model: what was asked for, what that was, and where it came from."""
+
+    name: str
+    role: str
+    requested: str
+    resolved: str
+    origin: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    """How many queries stand behind a model's numbers; ``alarms`` are the counts above zero."""
+
+    model: str
+    asked: str
+    judged: str
+    returned: str
+    missing: str
+    constant: str
+    tied: str
+    ineligible: str
+    outside: str
+    foreign: str
+    judged_at: tuple[Cell, ...]
+    alarms: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class MeansRow:
+    """The means of every model: on one metric (leaderboard), or on one slice of a metric."""
+
+    name: str
+    better: str
+    n: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def arrow(self) -> str:
+        """The direction as a sign."""
+        return "\u2191" if self.better == "higher" else "\u2193"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One candidate's rows in the table of a metric."""
+
+    model: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricTable:
+    """A metric by slice: compared, a group a candidate; or, where nothing is tested, means only."""
+
+    metric: MetricView
+    groups: tuple[Group, ...]
+    grid: tuple[MeansRow, ...]
+
+    @property
+    def has_joint(self) -> bool:
+        """Whether any row has a simultaneous interval."""
+        return any(row.joint != fmt.NA for group in self.groups for row in group.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything that is shown. Text is cleaned; numbers are strings; order is final.
+
+    Attributes:
+        title: heading.
+        unit: noun of a row of the pool: query or request, in the plural.
+        pool: the pool in one line; pool_facts: at length.
+        baseline: name of the baseline; empty where one model was measured alone.
+        models, candidates: all of them, baseline first; names of the candidates.
+        level: confidence level of two-sided intervals.
+        labels: where labels come from, if not from people; else empty.
+        primary: the table of the primary metric; others: those of the other metrics.
+        metrics: all metrics in words.
+        leaderboard: a row a metric, on ``all``.
+        judged_at: labels of the ledger's judged@k columns.
+        legend: what marks and numbers of the tables mean.
+        headline: the decisions in one sentence.
+    """
+
+    title: str
+    unit: str
+    pool: PoolLine
+    pool_facts: tuple[Fact, ...]
+    baseline: str
+    models: tuple[ModelView, ...]
+    candidates: tuple[str, ...]
+    level: str
+    labels: str
+    primary: MetricTable | None
+    others: tuple[MetricTable, ...]
+    metrics: tuple[MetricView, ...]
+    leaderboard: tuple[MeansRow, ...]
+    forests: tuple[Forest, ...]
+    stages: tuple[Stage, ...]
+    ledger: tuple[LedgerRow, ...]
+    judged_at: tuple[str, ...]
+    decisions: tuple[DecisionView, ...]
+    headline: str
+    status: str
+    legend: tuple[str, ...]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    conventions: tuple[Fact, ...]
+    slices: tuple[SliceView, ...]
+    methods: tuple[Fact, ...]
+    settings: tuple[Fact, ...]
+
+
+_DELTA = (
+    "Delta: candidate minus baseline. Intervals are two-sided {level}, each for itself: "
+    "not adjusted for how many there are."
+)
+_TENDENCY = (
+    "better, worse: the adjusted p is at or below the claim's alpha. unclear: the data do not "
+    "settle the direction; that is not the same as no difference, or as no worse."
+)
+
+
+def prepare(evidence: Evidence, decisions: Sequence[Decision], settings: ReportSettings) -> View:
+    """Everything that the outputs show."""
+    found = means(evidence)
+    tables = Tables(found, shown(evidence.comparisons), verdicts(decisions))
+    primary = _primary(evidence)
+    by_metric = {info.label: _table(info, evidence, tables) for info in evidence.metrics}
+    first = by_metric.get(primary.label) if primary else None
+    judged = [info for info in evidence.metrics if info.label.partition("@")[0] == "Judged"]
+    declared = evidence.pool.declared
+    base = _baseline(evidence)
+    return View(
+        title=fmt.clean(settings.title or f"{evidence.pool.name}: model comparison"),
+        unit="requests" if declared.get("unit") == "request" else "queries",
+        pool=_pool_line(evidence),
+        pool_facts=_facts.pool(evidence.pool),
+        baseline=fmt.clean(base),
+        models=tuple(_model(record) for record in evidence.models),
+        candidates=tuple(fmt.clean(name) for name in _candidates(evidence)),
+        level=fmt.level(_level(evidence)),
+        labels=_labels(evidence),
+        primary=first,
+        others=tuple(table for table in by_metric.values() if table is not first),
+        metrics=tuple(_facts.metric(info, evidence, found) for info in evidence.metrics),
+        leaderboard=_leaderboard(evidence, found),
+        forests=_forests(evidence, primary, tables, decisions),
+        stages=stages(evidence, found),
+        ledger=tuple(_ledger(record, judged, found) for record in evidence.models),
+        judged_at=tuple(fmt.clean(info.label) for info in judged),
+        decisions=_verdicts.views(evidence, decisions),
+        headline=_headline(decisions, base),
+        status=_status(decisions),
+        legend=_legend(evidence, tables, first),
+        warnings=_problems(evidence, {"error", "warning"}),
+        notes=_problems(evidence, {"note"}),
+        conventions=_facts.conventions(evidence),
+        slices=_facts.slices(evidence),
+        methods=_facts.methods(evidence.comparisons),
+        settings=_facts.settings(evidence),
+    )
+
+
+def _baseline(evidence: Evidence) -> str:
+    alone = len(evidence.models) < 2
+    return "" if alone else next(m.name for m in evidence.models if m.role == "baseline")
+
+
+def _candidates(evidence: Evidence) -> tuple[str, ...]:
+    if len(evidence.models) < 2:
+        return ()
+    return tuple(m.name for m in evidence.models if m.role != "baseline")
+
+
+def _primary(evidence: Evidence) -> MetricInfo | None:
+    settings = evidence.settings
+    metrics = settings.get("metrics")
+    nested = metrics.get("primary") if isinstance(metrics, Mapping) else None
+    label = settings.get("primary") or settings.get("primary_metric") or nested
+    by_label = {info.label: info for info in evidence.metrics}
+    per_query = (info for info in evidence.metrics if info.per == "query")
+    first = next(per_query, None) or next(iter(evidence.metrics), None)
+    return by_label.get(str(label)) or first
+
+
+def _level(evidence: Evidence) -> float:
+    section = evidence.settings.get("significance")
+    if isinstance(section, Mapping) and isinstance(section.get("confidence"), float):
+        return float(section["confidence"])
+    two_sided = (
+        1 - comparison.claim.alpha
+        for comparison in evidence.comparisons
+        if comparison.claim.side == "two-sided"
+    )
+    return next(two_sided, 0.95)
+
+
+def _labels(evidence: Evidence) -> str:
+    labels = str(evidence.pool.declared.get("labels") or "unknown")
+    return "" if labels == "human" else f"labels: {fmt.clean(labels)}"
+
+
+def _pool_line(evidence: Evidence) -> PoolLine:
+    pool = evidence.pool
+    return PoolLine(
+        fmt.clean(pool.name),
+        fmt.digest(pool.digest),
+        fmt.count(pool.n_queries),
+        fmt.count(pool.n_judgments),
+        fmt.count(pool.n_items),
+        fmt.clean(pool.declared.get("labels") or "unknown"),
+        fmt.clean(pool.declared.get("as_of") or "not declared"),
+    )
+
+
+def _model(record: ModelRecord) -> ModelView:
+    return ModelView(
+        fmt.clean(record.name),
+        fmt.clean(record.role),
+        _facts.text(record.requested),
+        _facts.text(record.resolved),
+        _facts.origin(record),
+    )
+
+
+def _ledger(
+    record: ModelRecord, judged: Iterable[MetricInfo], found: Mapping[Place, Mean]
+) -> LedgerRow:
+    counts = record.ledger
+    watched = ("missing", "constant", "tied", "ineligible", "outside", "foreign")
+    return LedgerRow(
+        fmt.clean(record.name),
+        fmt.count(counts.asked),
+        fmt.count(counts.judged),
+        fmt.count(counts.returned),
+        _of(counts.missing, counts.judged),
+        _of(counts.constant, counts.judged),
+        _of(counts.tied, counts.judged),
+        fmt.count(counts.ineligible),
+        fmt.count(counts.outside),
+        fmt.count(counts.foreign),
+        tuple(cell(found.get((record.name, info.label, ALL), NOTHING)) for info in judged),
+        frozenset(name for name in watched if getattr(counts, name)),
+    )
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{fmt.count(part)} ({fmt.share(part, whole)})" if part else "0"
+
+
+def _leaderboard(evidence: Evidence, found: Mapping[Place, Mean]) -> tuple[MeansRow, ...]:
+    return tuple(
+        _means_row(info, ALL, evidence, found, name=info.label) for info in evidence.metrics
+    )
+
+
+def _means_row(
+    info: MetricInfo, on: str, evidence: Evidence, found: Mapping[Place, Mean], *, name: str
+) -> MeansRow:
+    row = [found.get((model.name, info.label, on), NOTHING) for model in evidence.models]
+    values = [mean.value for mean in row if mean.value is not None]
+    best = (max if info.direction == "higher" else min)(values) if len(values) > 1 else None
+    least, most = min(mean.n for mean in row), max(mean.n for mean in row)
+    return MeansRow(
+        fmt.clean(name),
+        info.direction,
+        fmt.count(most) if least == most else f"{least:,} to {most:,}",
+        tuple(cell(mean, best=best is not None and mean.value == best) for mean in row),
+    )
+
+
+def _table(info: MetricInfo, evidence: Evidence, tables: Tables) -> MetricTable:
+    view = _facts.metric(info, evidence, tables.means)
+    base = _baseline(evidence)
+    names = evidence.slices.names
+    measured = {
+        name
+        for name in names
+        if any((model.name, info.label, name) in tables.means for model in evidence.models)
+    }
+    if info.per == "list" or not base:
+        grid = [n for n in names if n in measured]
+        rows = (_means_row(info, name, evidence, tables.means, name=name) for name in grid)
+        return MetricTable(view, (), tuple(rows))
+    groups = []
+    for model in _candidates(evidence):
+        found = (tables.row(base, model, info, name) for name in names)
+        groups.append(Group(fmt.clean(model), tuple(row for row in found if row is not None)))
+    return MetricTable(view, tuple(groups), ())
+
+
+def _forests(
+    evidence: Evidence,
+    primary: MetricInfo | None,
+    tables: Tables,
+    decisions: Sequence[Decision],
+) -> tuple[Forest, ...]:
+    base = _baseline(evidence)
+    if primary is None or primary.per == "list" or not base:
+        return ()
+    margins = _margins(primary, decisions)
+    drawn = []
+    for model in _candidates(evidence):
+        rows = [
+            (row, margins.get((model, name)))
+            for name in evidence.slices.names
+            if (row := tables.row(base, model, primary, name)) is not None
+        ]
+        drawn.append((fmt.clean(model), rows))
+    return forests(drawn)
+
+
+def _margins(primary: MetricInfo, decisions: Sequence[Decision]) -> dict[tuple[str, str], float]:
+    """Margins of non-inferiority rules as raw deltas; the tightest where a slice has several."""
+    sign = -1.0 if primary.direction == "higher" else 1.0
+    found: dict[tuple[str, str], float] = {}
+    for decision in decisions:
+        for verdict in decision.verdicts:
+            claim = verdict.claim
+            if claim and claim.kind == "noninferior" and claim.metric == primary.label:
+                key = decision.model, claim.slice
+                tightest = min(claim.margin, abs(found.get(key, claim.margin)))
+                found[key] = sign * tightest
+    return found
+
+
+def _status(decisions: Sequence[Decision]) -> str:
+    found = {decision.status for decision in decisions}
+    if not found:
+        return "no_criteria"
+    order = ("pass", "inconclusive", "fail", "invalid", "no_criteria")
+    return next(status for status in order if status in found)
+
+
+def _headline(decisions: Sequence[Decision], baseline: str) -> str:
+    if not baseline:
+        return "One model was measured; nothing was compared."
+    if len(decisions) == 1:
+        return words.decision(decisions[0])
+    judged = [decision for decision in decisions if decision.status != "no_criteria"]
+    if not judged:
+        return "The models were compared; there are no rules, so nothing was decided."
+    passed = [fmt.clean(d.model) for d in judged if d.status == "pass"]
+    names = f": {', '.join(passed)}" if passed else ""
+    verb = "passes" if len(passed) == 1 else "pass"
+    return f"{len(passed)} of {fmt.counted(len(judged), 'candidate')} {verb}{names}."
+
+
+def _problems(evidence: Evidence, severities: set[str]) -> tuple[str, ...]:
+    return tuple(
+        _facts.text(problem) + (f" ({problem.count:,} times)" if problem.count > 1 else "")
+        for problem in evidence.problems
+        if problem.severity in severities
+    )
+
+
+def _legend(evidence: Evidence, tables: Tables, primary: MetricTable | None) -> tuple[str, ...]:
+    level = fmt.level(_level(evidence))
+    compared = tables.comparisons.values()
+    lines = [
+        _DELTA.format(level=level),
+        *_p_words(compared),
+        "W/T/L: queries on which the candidate is better, equal, worse.",
+        _TENDENCY,
+    ]
+    if not compared:
+        lines = []
+    if any(mean.constant for mean in tables.means.values()):
+        lines.append(
+            "cN: N of the queries behind the number got one score for all their items, so their "
+            "order is the tie rule's, not the model's."
+        )
+    if any(comparison.status == "too_few" for comparison in compared):
+        lines.append("too few: fewer clusters with a non-zero delta than the evidence minimum.")
+    if primary and ";" in primary.metric.coverage:
+        lines.append(f"{primary.metric.label} on all: {primary.metric.coverage}.")
+    return tuple(lines)
+
+
+def _p_words(compared: Iterable[Comparison]) -> list[str]:
+    sizes: dict[tuple[str, str], int] = {}
+    for comparison in compared:
+        claim = comparison.claim
+        if claim.kind == "difference" and comparison.p is not None:
+            key = claim.family, claim.side
+            sizes[key] = sizes.get(key, 0) + 1
+    return [
+        f"p: {'two-sided' if side == 'two-sided' else 'one-sided'}, {fmt.counted(n, 'claim')} of "
+        f"family {words.FAMILIES.get(family, family)}."
+        for (family, side), n in sizes.items()
+    ]
