@@ -1,6 +1,7 @@
 """samepool check: everything that can be checked before a model runs."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pipeline.core.pool import Pool
@@ -28,7 +29,7 @@ def check(settings: Comparison) -> None:
     if pool:
         slices = _collect(problems, lambda: assign(pool, settings.slices.defs))
     for contender in experiment.contenders if experiment else ():
-        _collect(problems, lambda c=contender: c.model.origin(c.name, c.requested))
+        _collect(problems, partial(contender.model.origin, contender.name, contender.requested))
     if experiment and slices:
         models = [(c.name, c.role) for c in experiment.contenders]
         names, level = slices.names, experiment.alpha

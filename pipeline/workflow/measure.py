@@ -62,7 +62,7 @@ class Task:
         """Scores, judges and measures one model, and writes its lists."""
         run = self._run(contender)
         experiment = self.experiment
-        depth = max(self.top, *(_cutoff(info.label) for info in experiment.infos))
+        depth = max(self.top, *(metric.cutoff or 0 for metric in experiment.metrics))
         judged = judge(run, self.pool, experiment.conventions, depth)
         scores = measure(
             contender.name,
@@ -121,11 +121,6 @@ def _link(source: Path, target: Path) -> None:
         target.hardlink_to(source)
     except OSError:
         target.write_bytes(source.read_bytes())
-
-
-def _cutoff(label: str) -> int:
-    digits = label.rpartition("@")[2]
-    return int(digits) if digits.isdigit() else 0
 
 
 def _tops(model: str, judged: Judged, pool: Pool, top: int) -> pa.Table:

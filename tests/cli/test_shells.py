@@ -1,0 +1,39 @@
+"""The lines of the documentation run as they stand, in bash and in zsh."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+COMPARE = "samepool compare"
+RUNS = "baseline=bm25.trec 'candidates=[ce.trec,splade.trec]'"
+METRICS = """"metrics.names=['nDCG(gain=exp)@10',R@100,RR@10]\""""
+SLICE = """"+slices.defs.long={where: 'length >= 6'}\""""
+MINE = "--config-dir conf"
+
+COMPARE = "samepool compare"
+RUNS = "baseline=bm25.trec 'candidates=[ce.trec,splade.trec]'"
+METRICS = "metrics.names=['nDCG(gain=exp)@10',R@100,RR@10]"
+SLICE = "+slices.defs.long={where: 'length >= 6'}"
+MINE = "--config-dir conf"
+
+LINES = [
+    f"{COMPARE} pool.qrels=qrels.trec {RUNS}",
+    f'{COMPARE} "{METRICS}" "{SLICE}" {MINE} pool=shop {RUNS}',
+    f"{COMPARE} -m pool=shop,web experiment=nightly {MINE}",
+    f"samepool check {MINE} pool=shop experiment=nightly",
+]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_runs(shell: str, line: str, here: Path, environment: dict[str, str]) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed on this machine")
+    done = subprocess.run(
+        [program, "-c", f"{line} tracking=none"],
+        cwd=here, env=environment, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
