@@ -101,7 +101,7 @@ def _check(settings: SignificanceSettings) -> None:
         "flips": (99, 10_000_000),
         "gate_flips": (99, 10_000_000),
         "exact_up_to": (0, 22),
-        "min_nonzero": (2, 1_000_000),
+        "min_nonzero": (0, 1_000_000),
     }
     problems = []
     for name, (low, high) in limits.items():

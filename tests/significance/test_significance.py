@@ -394,11 +394,11 @@ def test_every_p_is_a_probability_above_zero(kit, deltas, data, kind):
 
 def test_settings_out_of_range(kit):
     with pytest.raises(SamepoolError) as caught:
-        kit.run([0.1], [kit.claim()], flips=5, exact_up_to=40, confidence=95, min_nonzero=0)
+        kit.run([0.1], [kit.claim()], flips=5, exact_up_to=40, confidence=95, min_nonzero=-1)
     text = str(caught.value)
     assert "significance.flips is 5, not between 99 and 10,000,000" in text
     assert "significance.exact_up_to is 40" in text
-    assert "significance.min_nonzero is 0" in text
+    assert "significance.min_nonzero is -1" in text
     assert "significance.confidence is 95, not between 0.5 and 1 -> for 95 % write 0.95" in text
 
 

@@ -1,0 +1,131 @@
+"""The candidate's own level of a metric must lie within limits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.core.comparison import Claim, Comparison
+from pipeline.core.decision import Status, Verdict
+from pipeline.core.evidence import Evidence
+from pipeline.core.problems import fault
+from pipeline.core.scores import MetricInfo, Reason, Scores
+from pipeline.gate import Axes
+from pipeline.gate._axes import matching, metric
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Passes if the value lies within the limits; judges the value as it is, without a test.
+
+    Attributes:
+        metric: any metric, of queries (its mean over the slice) or of lists.
+        slice: one slice.
+        min: smallest value that passes.
+        max: largest value that passes.
+    """
+
+    metric: str
+    slice: str = "all"
+    min: float | None = None
+    max: float | None = None
+
+    def __post_init__(self) -> None:
+        """Checks what only shows together."""
+        if self.min is None and self.max is None:
+            raise ValueError("give min, max or both")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"min {self.min:g} is above max {self.max:g}")
+
+    def claims(self, name: str, axes: Axes) -> tuple[Claim, ...]:
+        """No claims; the names must be known all the same."""
+        self._about(name, axes)
+        return ()
+
+    def _about(self, name: str, axes: Axes) -> tuple[MetricInfo, str]:
+        where = f"gate.rules.{name}"
+        info = metric(axes, self.metric, where)
+        slices = matching(axes, [self.slice], where)
+        if len(slices) > 1:
+            text = f"{where}.slice: {self.slice!r} matches {', '.join(slices)}"
+            raise fault("many_slices", text, "a threshold is about one slice")
+        return info, slices[0]
+
+    def verdicts(
+        self,
+        name: str,
+        axes: Axes,
+        model: str,
+        evidence: Evidence,
+        comparisons: Mapping[str, Comparison],  # noqa: ARG002 - the protocol's
+    ) -> tuple[Verdict, ...]:
+        """One verdict, with p = 0 for a pass and 1 for a fail."""
+        info, where = self._about(name, axes)
+        scores = next((s for s in evidence.scores if s.model == model), None)
+        value, n, note = _level(scores, info, where, evidence)
+        what = f"{info.label} on {where}"
+        if value is None:
+            return (
+                self._verdict(name, "invalid", (None, n), (info.label, where), f"{what}: {note}."),
+            )
+        wrong = self._wrong(value)
+        status: Status = "fail" if wrong else "pass"
+        words = wrong or f"within {self._limits()}"
+        reason = f"{what}: {value:.4g} is {words}{note}; the value itself, no test."
+        return (self._verdict(name, status, (value, n), (info.label, where), reason),)
+
+    def _wrong(self, value: float) -> str:
+        if self.min is not None and not value >= self.min:
+            return f"below {self.min:g}"
+        if self.max is not None and not value <= self.max:
+            return f"above {self.max:g}"
+        return ""
+
+    def _limits(self) -> str:
+        low = "" if self.min is None else f"{self.min:g}"
+        high = "" if self.max is None else f"{self.max:g}"
+        return f"{low}..{high}"
+
+    def _verdict(
+        self,
+        name: str,
+        status: Status,
+        seen: tuple[float | None, int],
+        about: tuple[str, str],
+        reason: str,
+    ) -> Verdict:
+        value, n = seen
+        limit = self.max if self.min is None else self.min
+        if value is not None and self.max is not None and value > self.max:
+            limit = self.max
+        p = {"pass": 0.0, "fail": 1.0}.get(status)
+        return Verdict(name, None, status, value, limit, None, p, n, None, *about, reason)
+
+
+def _level(
+    scores: Scores | None, info: MetricInfo, where: str, evidence: Evidence
+) -> tuple[float | None, int, str]:
+    """The model's value, the queries behind it, and a note on it or on why there is none."""
+    query_slice, item_slice = evidence.slices.split(where)
+    inside = evidence.slices.query[:, evidence.slices.query_names.index(query_slice)]
+    if scores is None:
+        return None, 0, "the evidence holds no values of the model"
+    if info.per == "list":
+        value = scores.lists.get((where, info.label), np.nan)
+        found = float(value) if np.isfinite(value) else None
+        return found, int(inside.sum()), "" if found is not None else "not measured there"
+    if (info.label, item_slice) not in scores.columns:
+        return None, 0, "not measured there"
+    place = scores.columns.index((info.label, item_slice))
+    values, reason = scores.values[inside, place], scores.reason[inside, place]
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return None, 0, "no query has a value (empty slice?)"
+    if not np.isfinite(known).all():
+        return None, len(known), "a value is not finite"
+    silent = int((np.isnan(values) & (reason == Reason.MISSING)).sum())
+    note = f" ({silent:,} unanswered queries left out)" if silent else ""
+    return float(known.mean()), len(known), note
+
+
+PLUGIN = Threshold
