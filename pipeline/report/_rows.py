@@ -176,7 +176,10 @@ class Tables:
         if flag:
             return flag, "few", words.UNTESTED_LONG[status]
         tendency = words.tendency(comparison, higher=higher)
-        return tendency, tendency, ""
+        low, high = comparison.ci or (1.0, 0.0)
+        known = tendency == "unclear" and comparison.mde is not None and low <= 0 <= high
+        detects = f", detects {fmt.mean(comparison.mde)}" if known else ""
+        return tendency + detects, tendency, ""
 
 
 def _p(comparison: Comparison) -> str:

@@ -240,7 +240,7 @@ def _decisions(view: View) -> list[Text]:
     for decision in view.decisions:
         line = Text.assemble((decision.word, _STYLES[decision.status]), "  ", decision.sentence)
         if decision.p != fmt.NA:
-            line.append(f" p {decision.p}, {decision.p_holm} after Holm over the candidates.")
+            line.append(f" p {decision.p} (largest), {decision.p_holm} after Holm over candidates.")
         lines.append(line)
     if len(view.decisions) != 1:
         lines.append(Text(view.headline, _STYLES[view.status]))

@@ -107,7 +107,7 @@ class View:
         title: heading.
         unit: noun of a row of the pool: query or request, in the plural.
         pool: the pool in one line; pool_facts: at length.
-        baseline: name of the baseline; empty where one model was measured alone.
+        baseline: name of the baseline; empty where nothing was compared.
         models, candidates: all of them, baseline first; names of the candidates.
         level: confidence level of two-sided intervals.
         labels: where labels come from, if not from people; else empty.
@@ -147,14 +147,21 @@ class View:
     methods: tuple[Fact, ...]
     settings: tuple[Fact, ...]
 
+    @property
+    def crowded(self) -> bool:
+        """Whether the checks are too many to be all open at once."""
+        return sum(len(decision.rules) for decision in self.decisions) > _OPEN
 
+
+_OPEN = 24  # checks
 _DELTA = (
-    "Delta: candidate minus baseline. Intervals are two-sided {level}, each for itself: "
-    "not adjusted for how many there are."
+    "Delta: candidate minus baseline. Intervals: two-sided {level}, by a cluster-robust t, each "
+    "for itself: not adjusted for how many there are."
 )
 _TENDENCY = (
     "better, worse: the adjusted p is at or below the claim's alpha. unclear: the data do not "
-    "settle the direction; that is not the same as no difference, or as no worse."
+    "settle the direction; that is not the same as no difference, or as no worse. detects: the "
+    "true difference that the test, before adjustment, would find in 80 % of pools like this."
 )
 
 
@@ -169,7 +176,7 @@ def prepare(evidence: Evidence, decisions: Sequence[Decision], settings: ReportS
     declared = evidence.pool.declared
     base = _baseline(evidence)
     return View(
-        title=fmt.clean(settings.title or f"{evidence.pool.name}: model comparison"),
+        title=_title(evidence, settings),
         unit="requests" if declared.get("unit") == "request" else "queries",
         pool=_pool_line(evidence),
         pool_facts=_facts.pool(evidence.pool),
@@ -187,7 +194,7 @@ def prepare(evidence: Evidence, decisions: Sequence[Decision], settings: ReportS
         ledger=tuple(_ledger(record, judged, found) for record in evidence.models),
         judged_at=tuple(fmt.clean(info.label) for info in judged),
         decisions=_verdicts.views(evidence, decisions),
-        headline=_headline(decisions, base),
+        headline=_headline(decisions, evidence),
         status=_status(decisions),
         legend=_legend(evidence, tables, first),
         warnings=_problems(evidence, {"error", "warning"}),
@@ -199,15 +206,20 @@ def prepare(evidence: Evidence, decisions: Sequence[Decision], settings: ReportS
     )
 
 
+def _title(evidence: Evidence, settings: ReportSettings) -> str:
+    default = f"{evidence.pool.name}: model comparison"
+    return fmt.clean(settings.title or evidence.settings.get("title") or default)
+
+
 def _baseline(evidence: Evidence) -> str:
+    """Name of the baseline; empty where nothing is compared with anything."""
     alone = len(evidence.models) < 2
-    return "" if alone else next(m.name for m in evidence.models if m.role == "baseline")
+    return "" if alone else next((m.name for m in evidence.models if m.role == "baseline"), "")
 
 
 def _candidates(evidence: Evidence) -> tuple[str, ...]:
-    if len(evidence.models) < 2:
-        return ()
-    return tuple(m.name for m in evidence.models if m.role != "baseline")
+    base = _baseline(evidence)
+    return tuple(m.name for m in evidence.models if m.name != base) if base else ()
 
 
 def _primary(evidence: Evidence) -> MetricInfo | None:
@@ -370,9 +382,10 @@ def _status(decisions: Sequence[Decision]) -> str:
     return next(status for status in order if status in found)
 
 
-def _headline(decisions: Sequence[Decision], baseline: str) -> str:
-    if not baseline:
-        return "One model was measured; nothing was compared."
+def _headline(decisions: Sequence[Decision], evidence: Evidence) -> str:
+    if not _baseline(evidence):
+        were = "model was" if len(evidence.models) == 1 else "models were"
+        return f"{len(evidence.models)} {were} measured; without a baseline nothing was compared."
     if len(decisions) == 1:
         return words.decision(decisions[0])
     judged = [decision for decision in decisions if decision.status != "no_criteria"]
@@ -397,7 +410,7 @@ def _legend(evidence: Evidence, tables: Tables, primary: MetricTable | None) -> 
     compared = tables.comparisons.values()
     lines = [
         _DELTA.format(level=level),
-        *_p_words(compared),
+        *_p_words(evidence.comparisons),
         "W/T/L: queries on which the candidate is better, equal, worse.",
         _TENDENCY,
     ]
@@ -416,14 +429,13 @@ def _legend(evidence: Evidence, tables: Tables, primary: MetricTable | None) -> 
 
 
 def _p_words(compared: Iterable[Comparison]) -> list[str]:
-    sizes: dict[tuple[str, str], int] = {}
+    sizes: dict[str, int] = {}
     for comparison in compared:
-        claim = comparison.claim
-        if claim.kind == "difference" and comparison.p is not None:
-            key = claim.family, claim.side
-            sizes[key] = sizes.get(key, 0) + 1
+        if comparison.claim.kind == "difference" and comparison.p_adjusted is not None:
+            family = comparison.claim.family
+            sizes[family] = sizes.get(family, 0) + 1
     return [
-        f"p: {'two-sided' if side == 'two-sided' else 'one-sided'}, {fmt.counted(n, 'claim')} of "
-        f"family {words.FAMILIES.get(family, family)}."
-        for (family, side), n in sizes.items()
+        f"p adj: two-sided, adjusted over the {fmt.counted(n, 'claim')} tested in family "
+        f"{words.FAMILIES.get(family, family)}. raw: not adjusted."
+        for family, n in sizes.items()
     ]

@@ -16,10 +16,10 @@ STATUS = {
 WORST_FIRST = ("invalid", "fail", "inconclusive", "pass", "no_criteria")
 
 FAMILIES = {
-    "F1": "F1, the gate: the model must pass all its rules, so no correction over rules; "
+    "F1": "F1 (gate): a model must pass all its rules, so there is no correction over rules; "
     "then Holm over the candidates",
-    "F2": "F2, the alarm: adjusted jointly over its models, metrics and slices",
-    "F3": "F3, exploration: adjusted jointly over its models, metrics and slices; never gates",
+    "F2": "F2 (alarm): Holm over its models, metrics and slices",
+    "F3": "F3 (exploration): Holm over its models, metrics and slices; it never gates",
 }
 
 UNTESTED = {

@@ -1,4 +1,7 @@
-"""A hand-made comparison: three models, five slices, six metrics, every status."""
+"""A small comparison: three models, seven slices, six metrics, every status.
+
+Means, deltas and counts follow from the scores; intervals and p-values are made up.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,7 +23,7 @@ from pipeline.core.slices import Slices
 QUERIES = 120
 NDCG, RECALL, DEEP = "nDCG(gain=exp)@10", "R@10", "R(stage=retrieval)@100"
 JUDGED, LATENCY, COVERAGE = "Judged@10", "latency_ms", "ItemCoverage@10"
-SLICES = ("all", "head", "tail", "tiny", "new_items", "tail_new")
+SLICES = ("all", "head", "tail", "tiny", "empty", "new_items", "tail_new")
 
 
 def metric(label: str, **changes: Any) -> MetricInfo:
@@ -47,14 +50,23 @@ METRICS = (
 )
 
 
+AT = np.arange(QUERIES)
+GAINS = {
+    "bm25": np.zeros(QUERIES),
+    "ce": np.where(AT < 40, 0.06 * (AT % 3), -0.02 * (AT % 2)),
+    "splade": np.where(AT < 40, 0.0, 0.004 * (AT % 3 - 0.5)),
+}
+
+
 def scores(model: str, shift: float) -> Scores:
-    at = np.arange(QUERIES)
+    at = AT
     base = ((at * 7) % 11) / 10
     names = [info.label for info in METRICS if info.per == "query"]
     columns = [(name, "all") for name in names] + [(NDCG, "new_items"), (RECALL, "new_items")]
     values = np.stack([np.clip(base - 0.1 * place, 0, 1) for place in range(len(columns))], axis=1)
-    values[:, 0] = np.clip(values[:, 0] + shift * (at % 3), 0, 1)
+    values[:, 0] = np.clip(0.1 + 0.8 * values[:, 0] + GAINS[model], 0, 1)
     values[:, 2] = np.clip(values[:, 1] + 0.3, 0, 1)
+    values[:, 5] += 0.00002 * (model == "ce")
     values[:, 4] = 12.5 + shift * 100 + at % 5
     reason = np.zeros(values.shape, np.uint8)
     for column in (0, 1, 2):
@@ -85,10 +97,9 @@ def scores(model: str, shift: float) -> Scores:
 
 
 def slices() -> Slices:
-    at = np.arange(QUERIES)
-    masks = np.stack([at >= 0, at < 40, at >= 40, at < 3], axis=1)
+    masks = np.stack([AT >= 0, AT < 40, AT >= 40, AT < 3, AT < 0], axis=1)
     return Slices(
-        query_names=SLICES[:4],
+        query_names=SLICES[:5],
         query=masks,
         item_names=("all", "new_items"),
         item=np.zeros((0, 2), bool),
@@ -98,6 +109,7 @@ def slices() -> Slices:
             "head": "the most asked 33 %",
             "tail": "frequency < 5",
             "tiny": "length >= 9 and market == 'NO'",
+            "empty": "market == 'XX'",
             "new_items": "items at most 30 days old when asked",
             "tail_new": "tail, on new_items",
         },
@@ -125,29 +137,54 @@ def claim(model: str, label: str = NDCG, on: str = "all", **changes: Any) -> Cla
     return replace(plain, **changes)
 
 
-def comparison(of: Claim, delta: float | None, half: float = 0.01, **changes: Any) -> Comparison:
+MODELS = {
+    "bm25": scores("bm25", 0.0),
+    "ce": scores("ce", 0.1),
+    "splade": scores("splade", 0.02),
+}
+
+
+def measured(of: Claim) -> dict[str, Any]:
+    """What follows from the scores."""
+    query_slice, item_slice = slices().split(of.slice)
+    inside = slices().query[:, SLICES.index(query_slice)]
+    base, mine = MODELS[of.baseline], MODELS[of.model]
+    column = base.columns.index((of.metric, item_slice))
+    pair = np.stack([base.values[:, column], mine.values[:, column]])
+    used = inside & ~np.isnan(pair).any(axis=0)
+    before, after = pair[:, used]
+    n, lower = len(before), of.metric == LATENCY
+    judged = inside & (base.reason[:, column] != Reason.UNJUDGED)
+    return {
+        "n": n,
+        "n_clusters": n,
+        "n_nonzero": int(np.count_nonzero(before != after)),
+        "n_dropped": int(np.count_nonzero(judged & ~used)),
+        "n_constant": int(np.count_nonzero(used & (base.constant | mine.constant).astype(bool))),
+        "baseline_mean": float(before.mean()) if n else None,
+        "mean": float(after.mean()) if n else None,
+        "delta": float(after.mean() - before.mean()) if n else None,
+        "wins": int(np.count_nonzero(after < before if lower else after > before)),
+        "ties": int(np.count_nonzero(after == before)),
+        "losses": int(np.count_nonzero(after > before if lower else after < before)),
+    }
+
+
+def comparison(of: Claim, half: float | None, **changes: Any) -> Comparison:
+    found = measured(of)
+    delta = found["delta"]
     plain = Comparison(
         claim=of,
-        n=117,
-        n_nonzero=80,
-        n_clusters=117,
-        n_dropped=0,
-        n_constant=0,
-        baseline_mean=0.4312,
-        mean=None if delta is None else 0.4312 + delta,
-        delta=delta,
-        ci=None if delta is None else (delta - half, delta + half),
-        bound=None if delta is None else delta - half,
+        **found,
+        ci=None if half is None else (delta - half, delta + half),
+        bound=None if half is None or of.side == "two-sided" else delta - half,
         joint_ci=None,
         p=0.0004,
-        p_adjusted=0.0009,
-        wins=60,
-        ties=37,
-        losses=20,
+        p_adjusted=0.0009 if of.family == "F3" else None,
         mde=None,
         n_needed=None,
         status="ok",
-        method="cluster sign-flip, 9999 flips",
+        method="cluster sign-flip, 9,999 flips",
         seed=20240229,
     )
     return replace(plain, **changes)
@@ -171,68 +208,43 @@ GAIN = claim("ce", rule="gain", kind="superior", side="greater", alpha=0.025, fa
 TAIL, HEAD = _guard("ce", "tail", 0.005), _guard("ce", "head", 0.02)
 
 
+SPLADE_GAIN = replace(GAIN, model="splade", id="gain/splade")
+
+
 def comparisons() -> tuple[Comparison, ...]:
-    untested = {"p": None, "p_adjusted": None, "ci": None, "bound": None}
-    zero = {"ci": None, "bound": None, "p": 1.0, "p_adjusted": 1.0}
+    untested: dict[str, Any] = {"p": None, "p_adjusted": None}
+    few: dict[str, Any] = {"p": 0.5, "p_adjusted": None, "status": "too_few"}
+    zero: dict[str, Any] = {"p": 1.0, "p_adjusted": None, "status": "all_zero"}
     return (
-        comparison(claim("ce"), 0.0486, joint_ci=(0.031, 0.066), n_constant=4),
-        comparison(claim("ce", on="head"), 0.021, 0.02, n=38, p_adjusted=0.041, n_constant=2),
-        comparison(claim("ce", on="tail"), -0.0129, 0.0061, n=79, wins=20, losses=40),
-        comparison(
-            claim("ce", on="tiny"),
-            0.0778,
-            n=2,
-            n_nonzero=2,
-            wins=2,
-            ties=0,
-            losses=0,
-            status="too_few",
-            n_dropped=1,
-            **untested,
-        ),
-        comparison(claim("ce", on="new_items"), 0.00002, 0.031, n=60, p=0.9, p_adjusted=0.9999),
-        comparison(claim("splade"), 0.0031, 0.012, p=0.31, p_adjusted=0.51),
-        comparison(
-            claim("splade", on="head"),
-            0.0,
-            n=38,
-            n_nonzero=0,
-            wins=0,
-            ties=38,
-            losses=0,
-            status="all_zero",
-            **zero,
-        ),
-        comparison(
-            claim("splade", on="tail"),
-            None,
-            n=0,
-            n_nonzero=0,
-            baseline_mean=None,
-            wins=0,
-            ties=0,
-            losses=0,
-            status="no_data",
-            **untested,
-        ),
-        comparison(claim("ce", LATENCY), 10.25, 2.0, baseline_mean=14.5, mean=24.75, n=117),
-        comparison(GAIN, 0.0486, p_adjusted=None),
-        comparison(replace(GAIN, model="splade", id="gain/splade"), 0.0031, 0.012, p=0.31),
-        comparison(TAIL, -0.0129, 0.0061, p=0.98, p_adjusted=None),
-        comparison(HEAD, 0.021, 0.02, p=0.002, p_adjusted=None),
+        comparison(claim("ce"), 0.0052, joint_ci=(0.001, 0.018)),
+        comparison(claim("ce", on="head"), 0.012, p_adjusted=0.041),
+        comparison(claim("ce", on="tail"), 0.0021),
+        comparison(claim("ce", on="tiny"), None, **few),
+        comparison(claim("ce", on="empty"), None, **untested, status="no_data"),
+        comparison(claim("ce", on="new_items"), 0.031, p=0.9, p_adjusted=0.9999, mde=0.0443),
+        comparison(claim("splade"), 0.0024, p=0.31, p_adjusted=0.51),
+        comparison(claim("splade", on="head"), None, **zero),
+        comparison(claim("splade", on="tail"), 0.0011, p=0.02, p_adjusted=0.08, mde=0.0016),
+        comparison(claim("splade", on="empty"), None, **untested, status="no_data"),
+        comparison(claim("ce", LATENCY), 2.0),
+        comparison(GAIN, 0.0052),
+        comparison(HEAD, 0.012, p=0.0002),
+        comparison(TAIL, 0.0021, p=0.98),
+        comparison(SPLADE_GAIN, 0.0024, p=0.155),
     )
 
 
 def verdict(of: Claim | None, status: str, **changes: Any) -> Verdict:
+    found = next((c for c in comparisons() if of and c.claim.id == of.id), None)
     plain = Verdict(
         rule=of.rule if of else "judged",
         claim=of,
         status=status,  # type: ignore[arg-type]
-        value=0.0486,
-        limit=0.0,
-        ci=(0.0386, 0.0586),
-        p=0.0004,
-        n=117,
+        value=found.delta if found else None,
+        limit=-of.margin if of else 0.2,
+        ci=found.ci if found else None,
+        p=found.p if found else None,
+        n=found.n if found else 0,
         n_needed=None,
         metric=of.metric if of else JUDGED,
         slice=of.slice if of else "all",
@@ -254,49 +266,23 @@ def _decision(model: str, status: str, *found: Verdict, p: float | None = None) 
 
 
 def decisions() -> tuple[Decision, ...]:
-    splade_gain = replace(GAIN, model="splade", id="gain/splade")
     return (
         _decision(
             "ce",
             "fail",
             verdict(GAIN, "pass"),
-            verdict(HEAD, "pass", value=0.021, limit=-0.02, ci=(0.001, 0.041), n=38),
-            verdict(
-                TAIL,
-                "fail",
-                value=-0.0129,
-                limit=-0.005,
-                ci=(-0.019, -0.0068),
-                p=0.98,
-                n=79,
-                reason="the drop is beyond the limit",
-            ),
-            verdict(None, "pass", value=0.91, limit=0.8, ci=None, p=0.0, reason="enough judged"),
+            verdict(HEAD, "pass"),
+            verdict(TAIL, "fail", reason="the drop is beyond the limit"),
+            verdict(None, "pass", value=0.2529, p=0.0, n=119, reason="enough judged"),
             p=0.98,
         ),
         _decision(
             "splade",
             "invalid",
             verdict(
-                splade_gain,
-                "inconclusive",
-                value=0.0031,
-                ci=(-0.0089, 0.0151),
-                p=0.31,
-                n_needed=3100,
-                reason="the interval holds the limit",
+                SPLADE_GAIN, "inconclusive", n_needed=3100, reason="the interval holds the limit"
             ),
-            verdict(
-                None,
-                "invalid",
-                value=None,
-                limit=0.8,
-                ci=None,
-                p=None,
-                n=0,
-                reason="no value on slice tail",
-                slice="tail",
-            ),
+            verdict(None, "invalid", reason="no value on slice empty", slice="empty"),
         ),
     )
 
@@ -393,7 +379,7 @@ def evidence() -> Evidence:
         conventions=Conventions(digest="c0" * 32),
         units=units,
         slices=slices(),
-        scores=(scores("bm25", 0.0), scores("ce", 0.1), scores("splade", 0.02)),
+        scores=tuple(MODELS.values()),
         tops=pa.table({"query_id": pa.array([], pa.string())}),
         comparisons=comparisons(),
         problems=problems,

@@ -65,16 +65,17 @@ def test_marks_say_no_more_than_the_data(evidence, decisions) -> None:
     marks = {(group.model, row.slice): row.mark for group in table.groups for row in group.rows}
     assert marks["ce", "tail"] == "FAIL"
     assert marks["ce", "tiny"] == "too few"
-    assert marks["ce", "new_items"] == "unclear"
+    assert marks["ce", "new_items"] == "unclear, detects 0.0443"
     assert marks["ce", "tail_new"] == "not tested"
     assert marks["splade", "head"] == "all deltas 0"
-    assert marks["splade", "tail"] == "no data"
+    assert marks["splade", "tail"] == "unclear"  # its own interval leaves 0 out; adjusted p is .08
+    assert marks["splade", "empty"] == "no data"
 
 
 def test_lower_is_better_turns_the_tendency_not_the_delta(evidence) -> None:
     table = next(t for t in _prepared(evidence).others if t.metric.label == "latency_ms")
     row = table.groups[0].rows[0]
-    assert (row.delta.text, row.mark) == ("+10.2500", "worse")
+    assert (row.delta.text, row.mark) == ("+10.0000", "worse")
 
 
 def test_an_uncorrected_p_is_never_called_better(evidence) -> None:
@@ -144,3 +145,32 @@ def test_no_criteria_is_no_pass(evidence, decided) -> None:
     view = _prepared(evidence, decided("no_criteria"))
     assert view.headline == "ce was measured, not judged: there are no rules."
     assert view.status == "no_criteria"
+
+
+def test_without_a_baseline_models_stand_side_by_side(evidence) -> None:
+    models = tuple(replace(model, role="candidate") for model in evidence.models)
+    view = _prepared(replace(evidence, models=models, comparisons=()))
+    assert view.headline == "3 models were measured; without a baseline nothing was compared."
+    assert view.baseline == ""
+    assert len(view.primary.grid[0].cells) == 3
+    assert not view.forests
+
+
+def test_the_title_of_the_comparison_stands_unless_another_is_asked_for(evidence) -> None:
+    titled = replace(evidence, settings={**evidence.settings, "title": "Nightly"})
+    assert _prepared(titled).title == "Nightly"
+    assert prepare(titled, (), ReportSettings(title="Mine")).title == "Mine"
+    assert _prepared(evidence).title == "shop: model comparison"
+
+
+def test_the_legend_counts_the_claims_that_were_adjusted_together(evidence) -> None:
+    family = [c for c in evidence.comparisons if c.claim.family == "F3" and c.p_adjusted]
+    text = " ".join(_prepared(evidence).legend)
+    assert f"over the {len(family)} claims tested in family F3" in text
+
+
+def test_a_compared_row_shows_the_means_of_the_leaderboard(evidence, decisions) -> None:
+    view = _prepared(evidence, decisions)
+    row, means_ = view.primary.groups[0].rows[0], view.leaderboard[0].cells
+    assert (row.baseline.text, row.model.text) == (means_[0].text, means_[1].text)
+    assert row.delta.mark == "c4"
