@@ -98,8 +98,13 @@ def within(group: I64, key: I64) -> I64 | None:
     """
     if bool(((key[1:] >= key[:-1]) | (group[1:] != group[:-1])).all()):
         return None
-    order: I64 = np.lexsort((key, group))
-    return order
+    low, high = int(key.min()), int(key.max())
+    span = high - low + 1
+    if span * (int(group[-1]) + 1) >= 2**63:
+        order: I64 = np.lexsort((key, group))
+        return order
+    # One key for both: many times faster, as the groups stand in order already.
+    return np.argsort(group * span + (key - low), kind="stable")
 
 
 def starts(query: NDArray[np.integer[Any]]) -> Bool:

@@ -16,6 +16,7 @@ from pipeline.core.judged import Judged
 from pipeline.core.pool import OPEN_END, UNKNOWN_TIME, Pool
 from pipeline.core.problems import fault
 from pipeline.core.scores import MetricInfo, Reason
+from pipeline.kernels.eligibility import eligible
 from pipeline.kernels.gains import Gain, discounted, gain, ideal, total
 
 T = TypeVar("T")
@@ -100,12 +101,10 @@ class View:
         True past a list's end, for items outside the pool and for queries without a time: nothing
         is known against them.
         """
-        code = self._codes(cutoff)
-        time = self.pool.times.query[:, None]
-        opens = np.append(self.pool.times.eligible_from, UNKNOWN_TIME)[code]
-        closes = np.append(self.pool.times.eligible_until, OPEN_END)[code]
-        allowed: Bool = ((opens <= time) & (time < closes)) | (time == UNKNOWN_TIME)
-        return allowed
+        code, times = self._codes(cutoff), self.pool.times
+        opens = np.append(times.eligible_from, UNKNOWN_TIME)[code]
+        closes = np.append(times.eligible_until, OPEN_END)[code]
+        return eligible(times.query[:, None], opens, closes)
 
     def age(self, cutoff: int) -> F64:
         """(Q, at most cutoff) age in days of the place's item at the query's time.
