@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.segment import Segment, Segments
@@ -38,7 +39,8 @@ _LEDGER = (
     ("unknown items returned", "foreign"),
 )
 _LEAST = 76  # below it the terminal wraps lines; columns are not squeezed
-_WIDE = 100  # below it a row takes two lines
+_HEAD = 16  # a longer heading folds
+_NAMES = 24  # room that a slice's name and its verdict need; else a row takes two lines
 
 
 def show(view: View, console: Console) -> None:
@@ -105,18 +107,31 @@ def _models(view: View) -> Table:
     return table
 
 
-def _table(*, columns: Iterable[str], name: str) -> Table:
-    """A table whose first column folds where it must, and whose numbers stand whole."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column(Text(name), overflow="fold", min_width=8)
-    for column in columns:
-        table.add_column(Text(column, overflow="fold"), justify="right", no_wrap=True)
+def _table(heads: Sequence[str], rows: Sequence[Sequence[Text]], gap: int = 2) -> Table:
+    """Names left, in the first column and a verdict's; they fold. Numbers right, always whole."""
+    table = Table(box=None, padding=(0, gap, 0, 0), header_style="bold")
+    for place, head in enumerate(heads):
+        if place and head != "verdict":
+            least = _widest(place, head, rows)
+            table.add_column(Text(head), justify="right", overflow="fold", width=least)
+        else:
+            table.add_column(Text(head), overflow="fold", min_width=8)
+    for row in rows:
+        table.add_row(*row)
     return table
+
+
+def _widest(place: int, head: str, rows: Sequence[Sequence[Text]]) -> int:
+    """Width of a column whose cells stand whole and whose heading may fold."""
+    lines = (line for row in rows for line in row[place].plain.split("\n"))
+    return max([min(len(head), _HEAD), *map(cell_len, lines)])
 
 
 def _pieces(names: Sequence[str], cells: Iterable[Text], room: int) -> list[range]:
     """Places of ``names`` in runs whose columns fit into ``room``."""
-    each = 2 + max([*(len(cell.plain) for cell in cells), *(min(len(n), 16) for n in names)])
+    each = 2 + max(
+        [*(cell_len(cell.plain) for cell in cells), *(min(len(n), _HEAD) for n in names)]
+    )
     fit = max(1, room // each)
     return [range(start, min(start + fit, len(names))) for start in range(0, len(names), fit)]
 
@@ -130,10 +145,9 @@ def _ledgers(view: View, width: int) -> list[Block]:
     cells = [cell for _, row in lines for cell in row]
     found = []
     for places in _pieces(names, cells, width - 24):
-        table = _table(columns=[names[place] for place in places], name="")
-        for words, row in lines:
-            table.add_row(Text(words), *(row[place] for place in places))
-        found.append((Text(f"Ledger ({view.unit})", "bold"), table))
+        heads = ["", *(names[place] for place in places)]
+        rows = [[Text(words), *(row[place] for place in places)] for words, row in lines]
+        found.append((Text(f"Ledger ({view.unit})", "bold"), _table(heads, rows)))
     return found
 
 
@@ -164,12 +178,16 @@ def _means(rows: Sequence[MeansRow], view: View, width: int, title: Text, name: 
     cells = [_cell(cell) for row in rows for cell in row.cells]
     found = []
     for places in _pieces(names, cells, width - 36):
-        table = _table(columns=[*lead, *(names[place] for place in places)], name=name)
-        for row in rows:
-            fixed = [row.better, row.n] if name == "metric" else [row.n]
-            numbers = (_cell(row.cells[place]) for place in places)
-            table.add_row(Text(row.name), *map(Text, fixed), *numbers)
-        found.append((title, table))
+        heads = [name, *lead, *(names[place] for place in places)]
+        body = [
+            [
+                Text(row.name),
+                *(Text(getattr(row, field)) for field in lead),
+                *(_cell(row.cells[place]) for place in places),
+            ]
+            for row in rows
+        ]
+        found.append((title, _table(heads, body)))
     return found
 
 
@@ -186,20 +204,14 @@ def _primary(view: View, width: int) -> list[Block]:
 def _group(group: Group, about: str, view: View, width: int) -> Block:
     title = _labelled(f"{about}: {group.model} against {view.baseline}", view)
     ci = f"delta [{view.level} CI]"
-    if width >= _WIDE:
-        columns = ["n", "baseline", "candidate", ci, "p adj", "W/T/L"]
-        table = _table(columns=columns, name="slice")
-        table.add_column(Text("verdict"), overflow="fold")
-        for row in group.rows:
-            table.add_row(Text(row.slice), *_wide(row), _mark(row))
-        return title, table
-    columns = ["n", "base", "cand", ci, "p adj, W/T/L"]
-    table = _table(columns=columns, name="slice")
-    table.padding = (0, 1, 0, 0)
-    table.add_column(Text("verdict"), overflow="fold")
-    for row in group.rows:
-        table.add_row(Text(row.slice), *_narrow(row), _mark(row))
-    return title, table
+    heads = ["slice", "n", "baseline", "candidate", ci, "p adj", "W/T/L", "verdict"]
+    rows = [[Text(row.slice), *_wide(row), _mark(row)] for row in group.rows]
+    numbers = sum(2 + _widest(place, heads[place], rows) for place in range(1, 7))
+    if numbers + _NAMES <= width:
+        return title, _table(heads, rows)
+    heads = ["slice", "n", "base", "cand", ci, "p adj, W/T/L", "verdict"]
+    rows = [[Text(row.slice), *_narrow(row), _mark(row)] for row in group.rows]
+    return title, _table(heads, rows, gap=1)
 
 
 def _wide(row: Row) -> list[Text]:

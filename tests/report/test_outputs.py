@@ -160,9 +160,10 @@ def test_terminal_takes_no_orders_from_names(named, name) -> None:
         assert "[bold red]markup[/] :smile:" in text
 
 
-@pytest.mark.parametrize("width", [40, 80, 100, 160])
-def test_terminal_prints_every_number_whole(evidence, decisions, width) -> None:
+@pytest.mark.parametrize("width", [40, *range(76, 130, 3), 160])
+def test_terminal_prints_every_number_and_word_whole(evidence, decisions, width) -> None:
     text = printed(evidence, decisions, width)
+    assert {"inconclusive", "unclear,", "detects", "0.0443"} <= set(text.split())
     for number in ("+0.0064", "[+0.0012, +0.0116]", "24/54/38", "0.5057", "24.5171 c4", "+2e-05"):
         assert number in text
     assert "\u2026" not in text
@@ -172,6 +173,27 @@ def test_terminal_prints_every_number_whole(evidence, decisions, width) -> None:
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_terminal_lines_fit(evidence, decisions, width) -> None:
     assert max(map(len, printed(evidence, decisions, width).splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_long_names_push_no_number_out(named, width) -> None:
+    text = printed(*named("long_name_" * 12), width)
+    for number in ("+0.0064", "[+0.0012, +0.0116]", "24/54/38", "24.5171 c4", "constant scores"):
+        assert number in text
+    assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 160])
+def test_large_counts_push_no_number_out(evidence, decisions, width) -> None:
+    large = {"n": 8_956_000, "wins": 312_000, "ties": 331_000, "losses": 252_600}
+    compared = tuple(
+        replace(c, n_constant=12_345, **large) if c.n else c for c in evidence.comparisons
+    )
+    text = printed(replace(evidence, comparisons=compared), decisions, width)
+    for number in ("8,956,000", "312000/331000/252600", "c12,345", "[+0.0012, +0.0116]"):
+        assert number in text
+    assert "inconclusive" in text.split()
+    assert max(map(len, text.splitlines())) <= width
 
 
 def test_terminal_ends_with_the_decision(evidence, decisions) -> None:
