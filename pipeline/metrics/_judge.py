@@ -199,7 +199,6 @@ def _constant(ordered: _Ordered) -> Bool:
     length = np.diff(ordered.ptr)
     constant = np.zeros(length.size, dtype=bool)
     query = ordered.query[ordered.first]
-    constant[query] = False
     whole = (ordered.end - ordered.first) == length[query]
     constant[query[whole]] = True
     return constant

@@ -95,3 +95,10 @@ def test_a_name_that_is_taken_is_refused(monkeypatch):
     monkeypatch.setattr(_parse, "foreign", lambda _: {"RR": point})
     with pytest.raises(SamepoolError, match="two plugins provide the metric RR"):
         known.__wrapped__()
+
+
+def test_a_metric_made_by_hand_is_checked_too():
+    with pytest.raises(ValueError, match="cutoff must be at least 1, not 0"):
+        known()["P"](0)
+    with pytest.raises(ValueError, match=r"new must be above 0, not -1\.5"):
+        known()["Freshness"](10, new=-1.5)
