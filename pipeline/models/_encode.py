@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pipeline.core.arrays import F64, I32, I64
 from pipeline.core.pool import Pool
 from pipeline.core.run import Lists
-from pipeline.models._first_use import first_use, in_order
+from pipeline.models._distinct import first_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,56 +31,41 @@ class Encoded:
     outside: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Column:
-    """An id column taken apart: row r holds ids[place[r]]."""
-
-    place: I32
-    ids: pa.Array
-
-
 def encode(pool: Pool, tables: Sequence[pa.Table]) -> Encoded:
     """Encodes tables of ``query_id``, ``item_id``, ``score`` and optional ``rank``.
 
-    Rows keep their order within a query. The id columns may be plain strings or dictionaries,
-    without nulls.
+    Rows keep their order within a query. Ids must not be null.
     """
-    foreign = pa.array([], pa.string())
-    lists: list[Lists] = []
-    outside: list[int] = []
-    taken: list[I64 | None] = []
-    for table in tables:
-        asked = _column(table["query_id"])
-        query = codes_of(asked.ids, pool.vocab.queries)[asked.place]
-        outside.append(int((query < 0).sum()))
-        rows = _rows(query)
-        taken.append(rows)
-        item, foreign = _items(_column(table["item_id"]), rows, pool.vocab.items, foreign)
-        lists.append(
-            Lists(
-                query=query if rows is None else query[rows],
-                item=item,
-                score=_scores(table["score"], rows),
-                given_rank=_ranks(table, rows),
-            )
+    queries = [codes_of(flat(table["query_id"]), pool.vocab.queries) for table in tables]
+    taken = [_rows(query) for query in queries]
+    items, foreign = _items(
+        [_some(flat(table["item_id"]), rows) for table, rows in zip(tables, taken, strict=True)],
+        pool.vocab.items,
+    )
+    lists = tuple(
+        Lists(
+            query=query if rows is None else query[rows],
+            item=item,
+            score=_scores(table["score"], rows),
+            given_rank=_ranks(table, rows),
         )
-    return Encoded(tuple(lists), foreign, tuple(taken), tuple(outside))
+        for table, query, rows, item in zip(tables, queries, taken, items, strict=True)
+    )
+    outside = tuple(int(np.count_nonzero(query < 0)) for query in queries)
+    return Encoded(lists, foreign, tuple(taken), outside)
 
 
 def codes_of(ids: pa.Array, vocab: pa.Array) -> I32:
     """(N,) places of the ids in the vocabulary; -1 where it lacks them or the id is null."""
-    found = pc.index_in(ids.cast(vocab.type), value_set=vocab, skip_nulls=True)
+    found = pc.index_in(ids, value_set=vocab.cast(ids.type), skip_nulls=True)
     return np.array(pc.fill_null(found, -1), dtype=np.int32)
 
 
-def _column(column: pa.ChunkedArray) -> _Column:
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    whole = column.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = whole.chunk(0)
-    place = np.asarray(whole.indices).astype(np.int32, copy=False)
-    return _Column(place, whole.dictionary.cast(pa.string()))
+def flat(column: pa.ChunkedArray) -> pa.Array:
+    """A column of ids as one array of strings, large where it must be."""
+    kind = pa.string() if column.nbytes < 2**31 else pa.large_string()
+    chunks = column.cast(kind).chunks
+    return pa.concat_arrays(chunks) if chunks else pa.array([], kind)
 
 
 def _rows(query: I32) -> I64 | None:
@@ -93,28 +78,24 @@ def _rows(query: I32) -> I64 | None:
     return rows[np.argsort(query[rows], kind="stable")]
 
 
-def _items(
-    column: _Column, rows: I64 | None, vocab: pa.Array, foreign: pa.Array
-) -> tuple[I32, pa.Array]:
-    """(N,) item codes of the chosen rows, and the foreign ids grown by theirs."""
-    place = column.place if rows is None else column.place[rows]
-    code = codes_of(column.ids, vocab)
-    unknown = _unknown(place, code)
-    ids = column.ids.take(unknown)
-    known = codes_of(ids, foreign)
-    fresh = known < 0
-    known[fresh] = len(foreign) + np.arange(fresh.sum(), dtype=np.int32)
-    foreign = pa.concat_arrays([foreign, ids.filter(pa.array(fresh))])
-    code[unknown] = len(vocab) + known
-    return code[place], foreign
+def _some(ids: pa.Array, rows: I64 | None) -> pa.Array:
+    return ids if rows is None else ids.take(pa.array(rows))
 
 
-def _unknown(place: I32, code: I32) -> I64:
-    """Dictionary entries without a code that rows use, in order of first use."""
-    if not (code < 0).any():
-        return np.empty(0, dtype=np.int64)
-    used = in_order(first_use(place, len(code)), len(place))
-    return used[code[used] < 0]
+def _items(columns: list[pa.Array], vocab: pa.Array) -> tuple[list[I32], pa.Array]:
+    """Item codes of each column, and the foreign ids of all of them."""
+    codes = [codes_of(ids, vocab) for ids in columns]
+    strange = [code < 0 for code in codes]
+    others = [ids.filter(pa.array(mask)) for ids, mask in zip(columns, strange, strict=True)]
+    unknown = pa.concat_arrays([ids.cast(pa.large_string()) for ids in others])
+    first = first_rows(unknown)
+    opening = first == np.arange(len(first), dtype=np.int32)
+    number = (len(vocab) - 1 + np.cumsum(opening, dtype=np.int32))[first]
+    start = 0
+    for code, mask, ids in zip(codes, strange, others, strict=True):
+        code[mask] = number[start : start + len(ids)]
+        start += len(ids)
+    return codes, unknown.filter(pa.array(opening)).cast(pa.string())
 
 
 def _scores(column: pa.ChunkedArray, rows: I64 | None) -> F64:
