@@ -12,11 +12,12 @@ from typing import ClassVar, Protocol
 import pyarrow as pa
 
 from pipeline.core.problems import Problem, SamepoolError
-from pipeline.formats._places import place
+from pipeline.formats._numbers import floats
+from pipeline.formats._places import place, stamp
 from pipeline.formats._recognise import recognise
 from pipeline.formats._source import Source
 
-__all__ = ["QRELS", "RUN", "Format", "place", "read_qrels", "read_run", "read_table"]
+__all__ = ["QRELS", "RUN", "Format", "floats", "place", "read_qrels", "read_run", "read_table"]
 
 QRELS = pa.schema([("query_id", pa.string()), ("item_id", pa.string()), ("grade", pa.float64())])
 RUN = pa.schema([("query_id", pa.string()), ("item_id", pa.string()), ("score", pa.float64())])
@@ -122,4 +123,4 @@ def _read(
         source.problems.extend(error.problems)
     except OSError as error:
         source.error("unreadable", f"cannot be read: {error.strerror or error}")
-    return schema.empty_table()
+    return stamp(schema.empty_table(), source.path, "line", 1)

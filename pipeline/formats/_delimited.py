@@ -63,8 +63,9 @@ def _strings(source: Source, dialect: Dialect) -> pa.Table:
         found, wrong = _parse(raw, dialect, names, multiline=multiline)
     except pa.ArrowInvalid as error:
         raise _bad(source, raw, str(error)) from error
+    # Line ends inside quotes and blank lines make more lines than rows.
     n_lines = raw.count(b"\n") + (not raw.endswith(b"\n"))
-    by_line = not multiline and found.num_rows + len(wrong) + 1 == n_lines
+    by_line = found.num_rows + len(wrong) + 1 == n_lines
     unit, first = ("line", 2) if by_line else ("row", 1)
     gaps = np.array([row.number + first - 2 for row in wrong], np.int64)
     found = stamp(found, source.path, unit, first, gaps)

@@ -8,7 +8,7 @@ from pipeline.core.arrays import Bool
 
 _FLOAT = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:nan|inf|infinity))$"
 # Leading zeros are codes (zip 01234), and so are words such as nan: such columns stay text.
-_PLAIN_INT = r"^-?(0|[1-9]\d{0,17})$"
+_PLAIN_INT = r"^-?(0|[1-9]\d*)$"
 _PLAIN_FLOAT = r"^-?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 _BOOL = r"^(?i:true|false)$"
 
@@ -38,12 +38,20 @@ def typed(strings: pa.ChunkedArray) -> pa.ChunkedArray:
     if strings.null_count == len(strings):
         return strings
     if _all(strings, _PLAIN_INT):
-        return pc.cast(strings, pa.int64())
+        return _integers(strings)
     if _all(strings, _PLAIN_FLOAT):
         return pc.cast(strings, pa.float64())
     if _all(strings, _BOOL):
         return pc.equal(pc.utf8_lower(strings), "true")
     return strings
+
+
+def _integers(strings: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Integers, or the text as it is where one is too large: a float would change it."""
+    try:
+        return pc.cast(strings, pa.int64())
+    except pa.ArrowInvalid:
+        return strings
 
 
 def _all(strings: pa.ChunkedArray, pattern: str) -> bool:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from pipeline.core.arrays import I64, Bool
-from pipeline.core.pool import UNKNOWN_TIME
+
+UNKNOWN_TIME = int(np.iinfo(np.int64).min)  # as in core.pool, whose tables kernels do not know
 
 
 def eligible(query_time: I64, eligible_from: I64, eligible_until: I64) -> Bool:

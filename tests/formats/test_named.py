@@ -95,7 +95,8 @@ def test_any_id_survives_any_format(tmp_path_factory, fmt, ids):
         (["nan", "2", ""], ["nan", "2", None]),
         (["True", "false", ""], [True, False, None]),
         (["NO", "US", ""], ["NO", "US", None]),
-        (["1", "9999999999999999999999", ""], [1.0, 1e22, None]),
+        (["1", "9999999999999999999999", ""], ["1", "9999999999999999999999", None]),
+        (["1", "9223372036854775807", ""], [1, 2**63 - 1, None]),
         (["2020-01-01", "2020-01-02", ""], ["2020-01-01", "2020-01-02", None]),
     ],
 )
@@ -117,6 +118,8 @@ def test_a_late_value_sets_the_type_of_the_whole_column(put):
 def test_lines_and_rows(put):
     plain = read_table(put("a.csv", "item_id,x\na,1\nb,2\n"), [])
     assert place(plain, 1) == (put("a.csv", "item_id,x\na,1\nb,2\n"), "line 3")
+    quoted = read_table(put("e.csv", 'item_id,x\n"a",1\n"b",2\n'), [])
+    assert place(quoted, 1)[1] == "line 3"
     folded = read_table(put("b.csv", 'item_id,x\n"a\n",1\nb,2\n'), [])
     assert place(folded, 1)[1] == "row 2"
     blank = read_table(put("c.csv", "item_id,x\na,1\n\nb,2\n"), [])

@@ -1,7 +1,12 @@
 import numpy as np
 
 from pipeline.core.pool import OPEN_END, UNKNOWN_TIME
+from pipeline.kernels import eligibility
 from pipeline.kernels.eligibility import eligible
+
+
+def test_unknown_means_the_same_here_as_in_a_pool():
+    assert eligibility.UNKNOWN_TIME == UNKNOWN_TIME
 
 
 def test_the_window_is_closed_below_and_open_above():
