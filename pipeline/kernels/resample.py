@@ -92,7 +92,7 @@ def signflips(columns: F64, flips: I64, seed: int, chunk_rows: int | None = None
     tie = np.array([_tolerance(values[:, j]) for j in range(m)])
     used = np.flatnonzero(values.any(axis=1))
     values = np.ascontiguousarray(values[used])
-    step = chunk_rows or max(64, _CHUNK_BYTES // (8 * (groups + m)))
+    step = chunk_rows or max(8, _CHUNK_BYTES // (8 * (groups + m)))
     generator = np.random.Generator(np.random.PCG64([seed, _FLIP_STREAM]))
     counts = np.zeros((3, m), dtype=np.int64)
     start = 0
@@ -147,7 +147,7 @@ def bootstrap_t(
     seen = table.sum(axis=0) * scale  # exact too, so that the order of rows cannot matter
     mean = seen[:m] / seen[m : 2 * m]
     generator = np.random.Generator(np.random.PCG64([seed, _BOOTSTRAP_STREAM]))
-    step = chunk_rows or max(64, _CHUNK_BYTES // (16 * groups + 48 * m))
+    step = chunk_rows or max(8, _CHUNK_BYTES // (16 * groups + 48 * m))
     found = np.empty((resamples, m))
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from pipeline.core import registry
 from pipeline.core.comparison import Claim, Comparison
@@ -58,9 +58,12 @@ def test(  # noqa: PLR0913, PLR0917 - the stage's whole input, named in the desi
 
     Queries are paired by their code. A pair without a value on either side is left out and
     counted; so is one that a model did not answer where the metric has no worst value; any other
-    value on one side only makes the comparison invalid. Intervals and bounds are always the
-    cluster-robust t's; p-values are the plugin's. Families F2 and F3 are corrected by Holm over
-    what was tested in them (claims below the evidence minimum are shown, not tested).
+    value on one side only makes the comparison invalid. Claims of the gate count a query that only
+    the baseline did not answer as a tie, so that its worst values make no gain.
+
+    Intervals and bounds are always the cluster-robust t's; p-values are the plugin's. Families F2
+    and F3 are corrected by Holm over what was tested in them (claims below the evidence minimum
+    are shown, not tested).
 
     Args:
         scores: by model.
@@ -92,8 +95,12 @@ def test(  # noqa: PLR0913, PLR0917 - the stage's whole input, named in the desi
     return _corrected(compared)
 
 
-def _key(claim: Claim) -> tuple[str, str, str, str]:
-    return claim.model, claim.baseline, claim.metric, claim.slice
+_Key: TypeAlias = tuple[str, str, str, str, bool]
+
+
+def _key(claim: Claim) -> _Key:
+    """What a claim's pairs depend on; the gate pairs a silent baseline differently."""
+    return claim.model, claim.baseline, claim.metric, claim.slice, claim.family == "F1"
 
 
 def _check(settings: SignificanceSettings) -> None:
@@ -125,8 +132,8 @@ def _plugin(settings: SignificanceSettings) -> PairedTest:
     return test_plugin
 
 
-def _columns(keys: Keys, claims: Sequence[Claim]) -> dict[tuple[str, str, str, str], Column]:
-    columns: dict[tuple[str, str, str, str], Column] = {}
+def _columns(keys: Keys, claims: Sequence[Claim]) -> dict[_Key, Column]:
+    columns: dict[_Key, Column] = {}
     problems: list[Problem] = []
     for claim in claims:
         try:

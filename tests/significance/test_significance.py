@@ -208,6 +208,16 @@ def test_an_unanswered_query_without_a_worst_value_drops_the_pair(kit):
     assert paired(kit, old, new, worst=0.0).status == "invalid"
 
 
+def test_a_silent_baseline_makes_no_gain_in_the_gate(kit):
+    reason = [Reason.OK, Reason.MISSING, Reason.OK]
+    old, new = {"values": [0.2, 0.0, 0.1], "reason": reason}, {"values": [0.3, 0.9, 0.3]}
+    report = paired(kit, old, new)
+    gated = paired(kit, old, new, [kit.claim(family="F1")])
+    assert (report.delta, report.wins) == (pytest.approx(1.2 / 3), 3)
+    assert (gated.delta, gated.wins, gated.n) == (pytest.approx(0.3 / 3), 2, 3)
+    assert gated.baseline_mean == pytest.approx(1.2 / 3)
+
+
 def test_lists_ordered_by_the_tie_rule_alone_are_counted(kit):
     old = {"values": [0.1, 0.2, 0.3], "constant": [1, 0, 0]}
     new = {"values": [0.2, 0.2, 0.5], "constant": [1, 1, 0]}
@@ -436,3 +446,20 @@ def test_unknown_kind(kit):
 
 def test_every_kind_is_known():
     assert set(registry.kinds("significance")) == {"cluster_signflip", "cluster_t"}
+
+
+def test_small_p_values_are_computed_again_with_more_flips(kit):
+    """With 999 flips p >= .001, which Holm over a hundred columns would turn into .1."""
+    clear = np.random.default_rng(5).normal(1, 0.5, 40)
+    small, large = kit.run(clear, [kit.claim()])[0], kit.run(-0.02 * clear**2, [kit.claim()])[0]
+    for found in (small, large):
+        assert found.method == "cluster sign-flip, 1,999 flips"
+        assert found.p == 1 / 2_000
+    (unclear,) = kit.run(clear - 0.95, [kit.claim()])
+    assert unclear.method == "cluster sign-flip, 999 flips"
+
+
+def test_two_sided_claims_of_the_gate_take_the_worse_p_too(kit):
+    report, gated = kit.run(skewed(), [kit.claim(), kit.claim(family="F1")])
+    assert gated.p >= report.p * 0.5
+    assert gated.method.startswith("larger p of")
