@@ -222,20 +222,20 @@ def _model(job: Job, child: Any, record: ModelRecord) -> str | None:
     child_id = child.info.run_id
     if record.model_id:
         what = f"link to logged model {record.model_id}"
-        linked = job.cosmetic(what, lambda: _linked_model(job, child, str(record.model_id)))
+        linked = job.cosmetic(what, lambda: _linked_model(job, child_id, str(record.model_id)))
         if linked:
             return linked
     what = f"logged model of {record.name}"
     return job.cosmetic(what, lambda: _external_model(job, child_id, record))
 
 
-def _linked_model(job: Job, child: Any, model_id: str) -> str:
+def _linked_model(job: Job, child_id: str, model_id: str) -> str:
     """The logged model that was evaluated, as an input of the child run."""
     job.store.client.get_logged_model(model_id)
-    inputs = child.inputs.model_inputs if child.inputs else []
+    inputs = job.store.client.get_run(child_id).inputs.model_inputs  # a search leaves them out
     if model_id not in {each.model_id for each in inputs or []}:
         model = library("mlflow.entities").LoggedModelInput(model_id)
-        job.store.client.log_inputs(child.info.run_id, models=[model])
+        job.store.client.log_inputs(child_id, models=[model])
     return model_id
 
 

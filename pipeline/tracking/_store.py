@@ -40,12 +40,14 @@ class Where:
     Attributes:
         uri: tracking URI; relative SQLite paths made absolute.
         registry_uri: of the model registry.
-        artifacts: folder of the embedded store's artifacts; None where the store chooses.
+        artifacts: folder for artifacts of experiments made here; None where a server chooses.
+        embedded: whether this is the store in ``mlruns/``, which keeps itself together.
     """
 
     uri: str
     registry_uri: str
     artifacts: Path | None
+    embedded: bool
 
     @property
     def shown(self) -> str:
@@ -85,12 +87,15 @@ def locate(uri: str | None, registry_uri: str | None) -> Where:
     Raises:
         SamepoolError: a kind of store that MLflow no longer supports.
     """
+    here = Path.cwd() / FOLDER
     chosen = uri or os.environ.get("MLFLOW_TRACKING_URI") or ""
-    embedded = Path.cwd() / FOLDER
-    artifacts = None if chosen else embedded / "artifacts"
-    chosen = _checked(chosen or f"{SQLITE}{embedded / 'mlflow.db'}")
+    found = _checked(chosen) if chosen else _addressed(here / "mlflow.db")
     registry = registry_uri or os.environ.get("MLFLOW_REGISTRY_URI") or ""
-    return Where(chosen, _checked(registry) if registry else chosen, artifacts)
+    artifacts: Path | None = (_sqlite_path(found) or here / "mlflow.db").parent / "artifacts"
+    if found.startswith(("http", "databricks")):
+        artifacts = None
+    embedded = found == f"{SQLITE}{here / 'mlflow.db'}"
+    return Where(found, _checked(registry) if registry else found, artifacts, embedded)
 
 
 def connect(where: Where, *, create: bool) -> Any:
@@ -117,7 +122,7 @@ def connect(where: Where, *, create: bool) -> Any:
     with _alone(where), translated(where.uri, "open the store"):
         if database:
             _keep_older_schema(database)
-        if database and where.artifacts:
+        if database and where.artifacts and where.embedded:
             _moved.follow(database, where.artifacts)
         client = mlflow.MlflowClient(where.uri, where.registry_uri)
         client.search_experiments(max_results=1)
@@ -198,7 +203,7 @@ def _check_artifacts(location: str, where: Where, experiment: str) -> None:
             f"not in {where.shown}"
         )
         raise fault("artifacts_elsewhere", text, "set tracking.uri to it, or tracking.experiment")
-    if where.artifacts and not _moved.below(location, where.artifacts):
+    if where.embedded and where.artifacts and not _moved.below(location, where.artifacts):
         text = f"experiment {experiment!r} keeps its files in {location}, outside {where.artifacts}"
         fix = f"was {FOLDER}/ moved without its artifacts? else set tracking.experiment"
         raise fault("store_moved", text, fix)
@@ -218,7 +223,14 @@ def _checked(uri: str) -> str:
         text = f"{uri!r} is a database in memory: results would be lost"
         raise fault("memory_store", text, f"use {SQLITE}PATH")
     _, mark, query = uri.partition("?")
-    return f"{SQLITE}{path}{mark}{query}"
+    return f"{_addressed(path)}{mark}{query}"
+
+
+def _addressed(path: Path) -> str:
+    if "%" in str(path) or "?" in str(path):
+        text = f"{path}: MLflow cannot address a database whose path has % or ? in it"
+        raise fault("bad_store_path", text, "rename the folder, or set tracking.uri")
+    return f"{SQLITE}{path}"
 
 
 def _sqlite_path(uri: str) -> Path | None:
@@ -250,7 +262,7 @@ def _lock_beside(database: Path, where: Where) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _check_writable(database)
-        if where.artifacts is None:
+        if not where.embedded:
             return folder / f".{database.name}.lock"
         ignore = folder / ".gitignore"
         if not ignore.exists():

@@ -17,7 +17,7 @@ from pipeline.core.problems import fault
 from pipeline.core.settings import TrackingSettings
 from pipeline.tracking import _links
 from pipeline.tracking._library import ENVIRONMENT
-from pipeline.tracking._store import Where, locate
+from pipeline.tracking._store import FOLDER, Where, locate
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
@@ -53,7 +53,7 @@ def serve(settings: TrackingSettings, host: str, port: int, say: Callable[[str],
 
 def command(where: Where, host: str, port: int) -> list[str]:
     """The server's command line: one worker, no proxy for artifacts, which are files here."""
-    artifacts = where.artifacts or Path.cwd() / "mlruns" / "artifacts"
+    artifacts = where.artifacts or Path.cwd() / FOLDER / "artifacts"
     return [
         sys.executable,
         "-m",
