@@ -55,9 +55,13 @@ class _Words:
         _, offsets, data = ids.buffers()
         ends: I32 | I64 = np.zeros(1, dtype=np.int32)
         if len(ids):
+            rows = slice(ids.offset, ids.offset + len(ids) + 1)
             wide = pa.types.is_large_string(ids.type)
-            every_end = np.frombuffer(offsets, dtype=np.int64 if wide else np.int32)
-            ends = every_end[ids.offset :][: len(ids) + 1]
+            ends = (
+                np.frombuffer(offsets, np.int64)[rows]
+                if wide
+                else np.frombuffer(offsets, np.int32)[rows]
+            )
         text = np.empty(int(ends[-1]) + 8, dtype=np.uint8)  # a word may begin at the last byte
         text[-8:] = 0
         text[:-8] = np.frombuffer(data, dtype=np.uint8)[: ends[-1]] if ends[-1] else 0

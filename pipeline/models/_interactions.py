@@ -1,6 +1,6 @@
 """The pool's logs as codes: who met which item, and when."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ class Interactions:
         query: (N,) query codes; -1 where the row names no query of the pool.
         item: (N,) item codes.
         at: (N,) microseconds since 1970 UTC; UNKNOWN_TIME where undated.
+        reward: (N,) reward, else click; NaN where neither is known.
         person_of_query: (Q,) person codes of the pool's queries.
         n_people, n_items: codes are below these.
     """
@@ -33,14 +34,21 @@ class Interactions:
     query: I32
     item: I32
     at: I64
+    reward: F64
     person_of_query: I32
     n_people: int
     n_items: int
 
     def where(self, mask: Bool) -> "Interactions":
         """Only the rows of the mask."""
-        columns = (self.person[mask], self.query[mask], self.item[mask], self.at[mask])
-        return Interactions(*columns, self.person_of_query, self.n_people, self.n_items)
+        return replace(
+            self,
+            person=self.person[mask],
+            query=self.query[mask],
+            item=self.item[mask],
+            at=self.at[mask],
+            reward=self.reward[mask],
+        )
 
     def counts(self) -> F64:
         """(I,) interactions of each item."""
@@ -69,7 +77,9 @@ def read(pool: Pool, kind: str) -> Interactions:
     if pool.logs is None:
         text = f"a {kind} model learns from logs, and pool {pool.name} has none"
         raise fault("no_logs", text, "set pool.logs, or take another kind of model")
-    found = encode(pool, _positive(pool.logs))
+    found = encode(pool, pool.logs)
+    if {"reward", "click"} & set(pool.logs.column_names):
+        found = found.where(found.reward > 0)
     if not len(found.item):
         text = f"a {kind} model learns from logs; those of pool {pool.name} hold no interaction"
         raise fault("no_logs", text, "rows need an item of the pool and a reward above 0")
@@ -103,6 +113,7 @@ def encode(pool: Pool, logs: pa.Table) -> Interactions:
         query=codes_of(_ids(logs, "query_id"), pool.vocab.queries),
         item=codes_of(_ids(logs, "item_id"), pool.vocab.items),
         at=_times(logs),
+        reward=_rewards(logs),
         person_of_query=of_query,
         n_people=n_people,
         n_items=len(pool.vocab.items),
@@ -110,12 +121,12 @@ def encode(pool: Pool, logs: pa.Table) -> Interactions:
     return rows.where(rows.item >= 0)
 
 
-def _positive(logs: pa.Table) -> pa.Table:
+def _rewards(logs: pa.Table) -> F64:
     for name in ("reward", "click"):
         if name in logs.column_names:
-            value = logs[name].cast(pa.float64())
-            return logs.filter(pc.fill_null(pc.greater(value, 0.0), False))  # noqa: FBT003
-    return logs
+            values = pc.fill_null(logs[name].cast(pa.float64()), np.nan)
+            return np.asarray(values, dtype=np.float64)
+    return np.full(len(logs), np.nan)
 
 
 def _people(pool: Pool, logs: pa.Table) -> tuple[I32, I32, int]:

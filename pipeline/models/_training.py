@@ -19,20 +19,23 @@ class Training:
     Attributes:
         pool: people of the logs as its queries, asked when they met their first held-out item;
             its logs lack what was held out, and it has no judgments.
-        wanted: (queries, I) true where the item was held out.
+        wanted: (queries, I) true where the item was held out and its reward is high enough.
     """
 
     pool: Pool
     wanted: sparse.csr_array
 
 
-def training(pool: Pool, log: Interactions, share: float, most: int, seed: int) -> Training:
+def training(
+    pool: Pool, log: Interactions, share: float, wanted_from: float | None, most: int, seed: int
+) -> Training:
     """Holds out the last interactions of people who have at least 1 / share of them.
 
     Args:
         pool: the pool whose logs these are.
         log: its interactions.
         share: of a person's dated interactions, held out, rounded down; 0 < share < 1.
+        wanted_from: smallest reward of a held-out interaction that is wanted; None for any.
         most: people taken, drawn at random where there are more.
         seed: of that draw.
 
@@ -61,6 +64,8 @@ def training(pool: Pool, log: Interactions, share: float, most: int, seed: int) 
             "at": pa.array(at[~late], pa.timestamp("us", "UTC")),
         }
     )
+    if wanted_from is not None:
+        late[late] = log.reward[order][late] >= wanted_from
     row = np.searchsorted(people, person[late])
     shape = (len(people), log.n_items)
     wanted = sparse.coo_array((np.ones(len(row), np.bool_), (row, item[late])), shape).tocsr()

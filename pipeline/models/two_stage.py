@@ -16,8 +16,8 @@ from pipeline.core.run import Lists, Origin
 from pipeline.kernels.digest import of_parts
 from pipeline.models import Model, Ranking, Tools, _identity
 from pipeline.models._features import Features, best_of_list, features
-from pipeline.models._interactions import need_times, read
-from pipeline.models._training import training, wanted_rows
+from pipeline.models._interactions import Interactions, need_times, read
+from pipeline.models._training import Training, training, wanted_rows
 
 _ROWS = 500_000  # rows whose features are held at once
 
@@ -73,6 +73,8 @@ class TwoStage:
         ranker: options of :class:`Ranker`.
         depth: items retrieved a query; all that tie with the last one are retrieved too.
         held_out: share of a person's interactions that is held out for training.
+        wanted_from: smallest reward of a held-out interaction that counts as one to be found, e.g.
+            the rating from which items are relevant; None for any.
         negatives: items a person that were retrieved but not held out, drawn for training.
         train_people: people that training uses at most.
         window_days: window of the feature recent popularity.
@@ -85,6 +87,7 @@ class TwoStage:
     ranker: dict[str, Any] = field(default_factory=dict)
     depth: int = 500
     held_out: float = 0.2
+    wanted_from: float | None = None
     negatives: int = 50
     train_people: int = 2_000
     window_days: float = 30.0
@@ -122,7 +125,7 @@ class TwoStage:
         log = read(pool, "two_stage")
         need_times(log, pool, "two_stage")
         lent = replace(tools, keep_depth=self.depth)
-        taught = training(pool, log, self.held_out, self.train_people, self.seed)
+        taught = self._training(pool, log)
         past = self._retrieve(taught.pool, lent)
         wanted = wanted_rows(taught.wanted, past.query, past.item)
         if not wanted.any():
@@ -139,6 +142,10 @@ class TwoStage:
             score = _scores(trees, known, found, tools)
         final = Lists(found.query, found.item, score)
         return Ranking(final, found, pool.vocab.items[:0])
+
+    def _training(self, pool: Pool, log: Interactions) -> Training:
+        options = (self.held_out, self.wanted_from, self.train_people, self.seed)
+        return training(pool, log, *options)
 
     def _retriever(self) -> Model:
         model: Model = build("models", self.retriever, "two_stage retriever")

@@ -78,7 +78,7 @@ def test_training_holds_out_what_came_last(make_pool):
         logs,
         qrels={"q1": {"f": 1.0}},
     )
-    taught = training(pool, read(pool, "test"), 0.4, 100, 0)
+    taught = training(pool, read(pool, "test"), 0.4, None, 100, 0)
     assert taught.pool.queries["query_id"].to_pylist() == ["000000000000"]
     assert taught.pool.times.query.tolist() == [4 * DAY]
     past = [(r["user_id"], r["item_id"]) for r in taught.pool.logs.to_pylist()]
@@ -96,11 +96,11 @@ def test_training_holds_out_what_came_last(make_pool):
 
 def test_training_takes_no_more_people_than_told(world):
     pool = world()
-    taught = training(pool, read(pool, "test"), 0.2, 7, 0)
+    taught = training(pool, read(pool, "test"), 0.2, None, 7, 0)
     assert len(taught.pool.queries) == 7
-    again = training(pool, read(pool, "test"), 0.2, 7, 0)
+    again = training(pool, read(pool, "test"), 0.2, None, 7, 0)
     assert taught.pool.queries.equals(again.pool.queries)
-    other = training(pool, read(pool, "test"), 0.2, 7, 1)
+    other = training(pool, read(pool, "test"), 0.2, None, 7, 1)
     assert not taught.pool.queries.equals(other.pool.queries)
 
 
@@ -184,3 +184,17 @@ def test_a_retriever_s_options_are_part_of_the_identity():
     one = two_stage().origin("two", "two")
     two = two_stage(retriever={"kind": "item_knn", "neighbours": 51}).origin("two", "two")
     assert one.source_digest != two.source_digest
+
+
+def test_what_was_liked_little_is_held_out_but_not_wanted(world):
+    pool = world()
+    log = read(pool, "test")
+    every = training(pool, log, 0.2, None, 100, 0)
+    liked = training(pool, log, 0.2, 4.0, 100, 0)
+    assert liked.pool.logs.equals(every.pool.logs)
+    assert 0 < liked.wanted.nnz < every.wanted.nnz
+    rows = zip(log.person, log.item, log.reward, strict=True)
+    good = {(person, item) for person, item, reward in rows if reward >= 4}
+    people = [int(person) for person in liked.pool.queries["query_id"].to_pylist()]
+    query, item = liked.wanted.nonzero()
+    assert {(people[q], i) for q, i in zip(query, item, strict=True)} <= good
