@@ -12,15 +12,13 @@ from typing import ClassVar, Protocol
 import pyarrow as pa
 
 from pipeline.core.problems import Problem, SamepoolError
+from pipeline.formats._columns import QRELS, RUN
 from pipeline.formats._numbers import floats
 from pipeline.formats._places import place, stamp
 from pipeline.formats._recognise import recognise
 from pipeline.formats._source import Source
 
 __all__ = ["QRELS", "RUN", "Format", "floats", "place", "read_qrels", "read_run", "read_table"]
-
-QRELS = pa.schema([("query_id", pa.string()), ("item_id", pa.string()), ("grade", pa.float64())])
-RUN = pa.schema([("query_id", pa.string()), ("item_id", pa.string()), ("score", pa.float64())])
 
 
 class Format(Protocol):
@@ -118,7 +116,7 @@ def _read(
     schema: pa.Schema,
 ) -> pa.Table:
     try:
-        return read(recognise(source, name), source)
+        return read(recognise(source, name, named=not schema.names), source)
     except SamepoolError as error:
         source.problems.extend(error.problems)
     except OSError as error:

@@ -14,6 +14,9 @@ from pipeline.formats._numbers import floats
 from pipeline.formats._places import place
 from pipeline.formats._source import Source
 
+QRELS = pa.schema([("query_id", pa.string()), ("item_id", pa.string()), ("grade", pa.float64())])
+RUN = pa.schema([("query_id", pa.string()), ("item_id", pa.string()), ("score", pa.float64())])
+
 _EXAMPLES = 3
 # What other tools call these columns; for hints only, nothing is renamed.
 _SYNONYMS = {
@@ -46,7 +49,9 @@ def unique_names(source: Source, names: Iterable[str]) -> None:
 
 def as_qrels(source: Source, table: pa.Table) -> pa.Table:
     """The judgments in a table with named columns, source and judge as strings."""
-    need(source, table, ("query_id", "item_id", "grade"))
+    if not table.num_columns:  # JSON lines without a line name no columns
+        return QRELS.empty_table().replace_schema_metadata(table.schema.metadata)
+    need(source, table, QRELS.names)
     optional = [name for name in ("source", "judge") if name in table.column_names]
     columns = {name: table[name] for name in ("query_id", "item_id")}
     columns["grade"] = grades(source, table, table["grade"])
@@ -56,7 +61,9 @@ def as_qrels(source: Source, table: pa.Table) -> pa.Table:
 
 def as_run(source: Source, table: pa.Table) -> pa.Table:
     """The scored lists in a table with named columns."""
-    need(source, table, ("query_id", "item_id", "score"))
+    if not table.num_columns:
+        return RUN.empty_table().replace_schema_metadata(table.schema.metadata)
+    need(source, table, RUN.names)
     columns = {name: table[name] for name in ("query_id", "item_id")}
     columns["score"] = numbers(source, table, table["score"], "score", "")
     if "rank" in table.column_names:

@@ -10,15 +10,16 @@ from pipeline.formats._source import Source
 if TYPE_CHECKING:
     from pipeline.formats import Format
 
-_TREC_WIDTHS = (4, 6)
+_TREC_FROM = 3  # fields; a qrels line has four and a run line six, and the reader says which lack
 
 
-def recognise(source: Source, name: str | None) -> "Format":
+def recognise(source: Source, name: str | None, *, named: bool) -> "Format":
     """The format of a file.
 
     Args:
         source: the file.
         name: name of a format, or None to find out.
+        named: whether the columns must have names, which rules TREC out as a guess.
 
     Raises:
         SamepoolError: no such file, no such format, or a format that cannot be told.
@@ -36,23 +37,22 @@ def recognise(source: Source, name: str | None) -> "Format":
     for found in known.values():
         if low.endswith(found.suffixes):
             return found
-    guess = _by_content(source)
+    guess = _by_content(source, named=named)
     if guess is None:
         text = "the format is told neither by the name nor by the content"
-        raise source.fault("unknown_format", text, f"name it; {did_you_mean('', known)}")
+        fix = f"name it, e.g. pool.formats={{qrels: trec}}; {did_you_mean('', known)}"
+        raise source.fault("unknown_format", text, fix)
     return known[guess]
 
 
-def _by_content(source: Source) -> str | None:
+def _by_content(source: Source, *, named: bool) -> str | None:
     head = source.head()
     if head.startswith(b"PAR1"):
         return "parquet"
     lines = [line.split() for line in head.split(b"\n")[:20] if line.strip()]
     if lines and lines[0][0].startswith(b"{"):
         return "jsonl"
-    # The last line of a head may be cut; one sound line is enough to say TREC, since the
-    # reader names the lines that are not sound.
-    if not lines or any(len(fields) in _TREC_WIDTHS for fields in lines):
+    if not named and (not lines or len(lines[0]) >= _TREC_FROM):
         return "trec"
     return None
 

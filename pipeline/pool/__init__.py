@@ -46,6 +46,5 @@ def load(spec: Mapping[str, Any]) -> Pool:
     encoded = encode(cleaned, problems)
     raise_errors(problems)
     check(encoded, problems)
-    pool = assemble(encoded, problems)
     raise_errors(problems)
-    return pool
+    return assemble(encoded, problems)

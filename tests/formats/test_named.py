@@ -145,18 +145,61 @@ def test_lines_and_rows(put):
         ("a.csv", b"query_id,item_id,grade\nq,\xff,1\n", "line 2: b'\\xff' is not UTF-8"),
         ("a.csv", "", "the first line must name the columns"),
         ("a.csv", "query_id,item_id,grade\n", "has no judgments"),
+        ("a.jsonl", "\n", "has no judgments"),
         ("a.jsonl", '{"query_id": "q"}\nnonsense\n', "line 2: not a JSON object"),
         ("a.jsonl", '{"query_id": 1.5, "item_id": "d", "grade": 1}\n', "line 1: query_id is 1.5"),
         ("a.jsonl", '{"query_id": "a", "query_id": "b"}\n', "line 1: not a JSON object: a key"),
         ("a.jsonl", '{"query_id": "q", "item_id": "d", "grade": 1}\n[1]\n', "line 2: not a JSON"),
         ("a.parquet", "PAR1 no", "is not a sound Parquet file"),
-        ("a.blob", "one two three\n", "the format is told neither by the name nor by"),
+        ("a.blob", "one two\n", "the format is told neither by the name nor by"),
     ],
 )
 def test_bad_qrels(put, name, text, message):
     problems = []
     read_qrels(put(name, text), problems)
     assert any(message in str(p) and p.severity == "error" for p in problems), problems
+
+
+def test_a_table_is_never_taken_for_trec(put):
+    problems = []
+    read_table(put("items", "d1 a b c\n"), problems)
+    assert "the format is told neither by the name nor by the content" in str(problems[0])
+    assert "there are: csv, jsonl, parquet, trec, tsv" in problems[0].fix
+
+
+@pytest.mark.parametrize(
+    ("grade", "message"),
+    [
+        (pa.array([[1]]), "column grade is of type list<"),
+        (pa.nulls(1), "row 1: grade (empty) is not a number"),
+        (pa.array([None], pa.float64()), "row 1: grade (empty) is not a number"),
+    ],
+)
+def test_parquet_grades_that_are_no_numbers(tmp_path, grade, message):
+    path = tmp_path / "q.parquet"
+    pq.write_table(pa.table({"query_id": ["q"], "item_id": ["d"], "grade": grade}), path)
+    problems = []
+    read_qrels(str(path), problems)
+    assert message in str(problems[0])
+
+
+def test_parquet_ids_that_are_no_text(tmp_path):
+    path = tmp_path / "q.parquet"
+    pq.write_table(pa.table({"item_id": pa.array([b"\xff"])}), path)
+    problems = []
+    read_table(str(path), problems)
+    assert "column item_id holds bytes that are not UTF-8" in str(problems[0])
+
+
+def test_json_integers_past_64_bits_are_numbers_still(put):
+    table = read_table(put("a.jsonl", '{"x": 1}\n{"x": 100000000000000000000}\n{}\n'), [])
+    assert table["x"].to_pylist() == [1.0, 1e20, None]
+
+
+def test_odd_quotes_that_are_sound(put):
+    text = 'item_id,text\na,5" disk\nb,"x"\n'
+    table = read_table(put("a.csv", text), [])
+    assert table["text"].to_pylist() == ['5" disk', "x"]
 
 
 def test_a_run_in_csv(put):

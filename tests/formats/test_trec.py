@@ -160,6 +160,18 @@ def test_gzip_members_and_corrupt_gzip(put, tmp_path):
     path.write_bytes(gzip.compress(RUN.encode() * 100)[:-20])
     _, problems = run(str(path))
     assert "two.run.gz: the gzip file is corrupt or cut short" in str(problems[0])
+    path.write_bytes(gzip.compress(RUN.encode()) + b"junk")
+    _, problems = run(str(path))
+    assert "other bytes follow the packed data" in str(problems[0])
+    path = tmp_path / "no_suffix"
+    path.write_bytes(b"\x1f\x8bjunk of no meaning")
+    _, problems = run(str(path))
+    assert "no_suffix: the gzip file is corrupt or cut short" in str(problems[0])
+
+
+def test_a_short_line_in_a_file_of_no_known_name(put):
+    _, problems = run(put("run", "1 Q0 a 1 3\n"))
+    assert "run:line 1: expected 6 TREC run fields, got 5" in str(problems[0])
 
 
 IDS = st.text(

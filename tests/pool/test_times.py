@@ -48,6 +48,21 @@ def test_zones_dates_and_fractions():
     assert micros(found, 7).tolist() == [day, 60 * 10**6, 123_456, 0, 0, 7]
 
 
+def test_a_column_of_nothing_is_unknown():
+    found, problems = parsed([None, None])
+    assert problems == []
+    assert micros(found, 7).tolist() == [7, 7]
+
+
+def test_other_types():
+    big = pa.chunked_array([pa.array([2**64 - 1, 1], pa.uint64())])
+    assert normal(big).to_pylist() == [float(2**64), 1.0]
+    assert normal(pa.chunked_array([pa.array([float("nan"), 1.0], pa.float32())])).to_pylist() == [
+        None,
+        1.0,
+    ]
+
+
 def test_typed_times():
     naive = pa.array([datetime(1970, 1, 1, 0, 0, 1)], pa.timestamp("ms"))  # noqa: DTZ001
     column = normal(pa.chunked_array([naive]))
