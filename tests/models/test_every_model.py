@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from pipeline.core.pool import Judgments
-from pipeline.core.registry import build, modules
+from pipeline.core.registry import build
 from pipeline.models import _blocks, _identity, rank, two_stage
 
 SPECS = {
@@ -24,16 +24,11 @@ SPECS = {
     },
     "item_column": {"column": "created_at"},
 }
-OTHERS = {"run_file", "python"}  # take their scores from elsewhere
 
 
 @pytest.fixture(params=SPECS)
 def model(request):
     return build("models", {"kind": request.param, **SPECS[request.param]}, "models.mine")
-
-
-def test_every_kind_is_covered():
-    assert set(modules("models")) == set(SPECS) | OTHERS
 
 
 def test_the_same_bits_whatever_the_blocks(world, model, tools, origin, same, monkeypatch):
