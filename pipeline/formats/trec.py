@@ -1,8 +1,9 @@
 """TREC text: qrels of four fields, runs of six, separated by ASCII white space.
 
 Only ASCII white space separates, as in trec_eval: a no-break space is part of an id. Files whose
-fields are separated by one space or one tab throughout are parsed by Arrow in place; all others
-line by line, with the same result.
+fields are separated by one space or one tab throughout are parsed by Arrow in place, others after
+their white space has been evened out; those with blank or wrong lines are read line by line, with
+the same result.
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from pipeline.formats._source import Source
 _PIECE = 1 << 18  # bytes looked at together; fits the processor's cache
 _BLOCK = 1 << 22
 _BATCH = 100_000
+_TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 _EXAMPLES = 3
 _HEADER_WORDS = frozenset({
     "query", "query_id", "queryid", "query-id", "qid", "topic", "iter", "iteration", "q0", "item",
@@ -111,8 +113,11 @@ def _with(table: pa.Table, **columns: pa.ChunkedArray) -> pa.Table:
 
 
 def _quick(source: Source, data: pa.Buffer, layout: _Layout) -> pa.Table | None:
-    """The table, parsed by Arrow; None where anything at all is out of the ordinary."""
+    """The table, parsed by Arrow; None where a line is blank, or anything is wrong."""
     delimiter = _delimiter(data)
+    if delimiter is None:
+        data = _evened(data)
+        delimiter = _delimiter(data)
     if delimiter is None:
         return None
     types = {name: pa.string() for name in layout.names}
@@ -157,6 +162,15 @@ def _delimiter(data: pa.Buffer) -> str | None:
     if spaces and tabs:
         return None
     return "\t" if tabs else " "
+
+
+def _evened(data: pa.Buffer) -> pa.Buffer:
+    """The same lines with one space between fields and none around them."""
+    raw = data.to_pybytes().translate(_TO_SPACE)
+    while b"  " in raw:
+        raw = raw.replace(b"  ", b" ")
+    raw = raw.replace(b" \n", b"\n").replace(b"\n ", b"\n")
+    return pa.py_buffer(raw.removeprefix(b" ").rstrip(b" \n"))
 
 
 def _white_counts(view: U8) -> list[int]:
