@@ -101,7 +101,9 @@ class TwoStage:
         if not 0 < self.held_out < 1:
             raise ValueError(f"held_out must lie between 0 and 1, not {self.held_out}")
         self._trees()
-        if getattr(self._retriever(), "recorded", False):
+        first = self._retriever()
+        # A registry's model has no origin of its own, and so no digest to give to this one's.
+        if getattr(first, "recorded", False) or not hasattr(first, "origin"):
             kind = self.retriever["kind"]
             raise ValueError(
                 f"a retriever of kind {kind} cannot answer for the past, so there is nothing to"
