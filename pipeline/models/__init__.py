@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import pandas as pd
 import pyarrow as pa
 
 from pipeline.core.arrays import F64
@@ -12,6 +13,32 @@ from pipeline.core.problems import Problem, raise_errors
 from pipeline.core.run import Lists, Origin, Run
 from pipeline.models import _check, _digest
 from pipeline.models._check import Place
+
+
+class Loaded(Protocol):
+    """A model taken from a registry."""
+
+    @property
+    def predict(self) -> Callable[[pd.DataFrame], F64]:
+        """A table of inputs (N rows) to scores (N,)."""
+        ...
+
+    @property
+    def inputs(self) -> tuple[str, ...] | None:
+        """Column names that its signature asks for; None where it has no named columns."""
+        ...
+
+
+class Registry(Protocol):
+    """Where registered and logged models are; the tracking stage is one."""
+
+    def resolve(self, uri: str) -> Origin:
+        """The exact model that a URI stands for now."""
+        ...
+
+    def load_model(self, origin: Origin) -> Loaded:
+        """The resolved model, ready to predict."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +50,15 @@ class Tools:
             the last one kept are kept too, so that the cut never breaks a tie.
         seed: for models that draw random numbers.
         progress: wraps a sequence of steps and shows how far it has come.
+        origin: which model this is.
+        registry: where models of a registry come from; None where nothing is tracked.
     """
 
     keep_depth: int = 1_000
     seed: int = 0
     progress: Callable[[Sequence[slice], str], Iterator[slice]] = lambda steps, _label: iter(steps)
+    origin: Origin | None = None
+    registry: Registry | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +82,10 @@ class Ranking:
 
 
 class Model(Protocol):
-    """A model kind: a frozen dataclass of options with these two methods."""
+    """A model kind: a frozen dataclass of options with these two methods.
+
+    A kind with an option ``uri`` has no ``origin``: the registry says which model it is.
+    """
 
     def origin(self, name: str, requested: str) -> Origin:
         """Which model this is, with the digest of all that determines its scores but the pool.

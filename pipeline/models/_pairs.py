@@ -69,7 +69,8 @@ def frame(
     Args:
         pool: whose columns.
         wanted: input name -> where it comes from.
-        query, item: (N,) codes.
+        query: (N,) codes.
+        item: (N,) codes.
         candidates: N rows of the pool's candidates in the same order; None where it has none.
 
     Raises:

@@ -10,9 +10,10 @@ from pipeline.core.settings import Comparison
 from pipeline.core.slices import Slices
 from pipeline.pool import load
 from pipeline.slices import assign
+from pipeline.tracking import open_tracker
 from pipeline.workflow import decide
 from pipeline.workflow.build import Experiment, build
-from pipeline.workflow.compare import pool_record
+from pipeline.workflow.compare import origin, pool_record
 from pipeline.workflow.voice import complain, say
 
 
@@ -28,8 +29,9 @@ def check(settings: Comparison) -> None:
     slices: Slices | None = None
     if pool:
         slices = _collect(problems, lambda: assign(pool, settings.slices.defs))
+    tracker = open_tracker(settings.tracking)
     for contender in experiment.contenders if experiment else ():
-        _collect(problems, partial(contender.model.origin, contender.name, contender.requested))
+        _collect(problems, partial(origin, contender, tracker))
     if experiment and slices:
         models = [(c.name, c.role) for c in experiment.contenders]
         names, level = slices.names, experiment.alpha

@@ -22,12 +22,13 @@ from pipeline.core.settings import Comparison
 from pipeline.core.slices import Slices
 from pipeline.engine import engine
 from pipeline.kernels.digest import of_json
+from pipeline.models import Registry
 from pipeline.pool import load
 from pipeline.report import render, terminal
 from pipeline.slices import assign
-from pipeline.tracking import Start
+from pipeline.tracking import Start, open_tracker
 from pipeline.workflow import decide, progress
-from pipeline.workflow.build import Experiment, build
+from pipeline.workflow.build import Contender, Experiment, build
 from pipeline.workflow.measure import Measured, Task
 from pipeline.workflow.publish import Publication
 from pipeline.workflow.redact import redact
@@ -44,6 +45,7 @@ class Prepared:
     pool: Pool
     slices: Slices
     origins: dict[str, Origin]
+    registry: Registry
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,8 +75,22 @@ def prepare(settings: Comparison) -> Prepared:
     if settings.candidate is not None and settings.candidate not in about.candidates:
         text = f"candidate={settings.candidate} is not compared"
         raise fault("unknown_candidate", text, f"there are: {', '.join(about.candidates)}")
-    origins = {c.name: c.model.origin(c.name, c.requested) for c in experiment.contenders}
-    return Prepared(experiment, pool, slices, origins)
+    tracker = open_tracker(settings.tracking)
+    origins = {c.name: origin(c, tracker) for c in experiment.contenders}
+    return Prepared(experiment, pool, slices, origins, tracker)
+
+
+def origin(contender: Contender, registry: Registry) -> Origin:
+    """Which model a contender is: the registry's answer for a URI, its own otherwise.
+
+    Raises:
+        SamepoolError: it cannot be found.
+        UnreachableError: the registry does not answer.
+    """
+    uri = getattr(contender.model, "uri", None)
+    if uri is None:
+        return contender.model.origin(contender.name, contender.requested)
+    return replace(registry.resolve(uri), name=contender.name, kind=contender.kind)
 
 
 def compare(settings: Comparison, config: str = "", overrides: Sequence[str] = ()) -> Outcome:
@@ -131,6 +147,7 @@ def _measure(settings: Comparison, ready: Prepared, folder: Path) -> list[Measur
         top=settings.report.top,
         folder=folder,
         origins=ready.origins,
+        registry=ready.registry,
         progress=progress.bar if settings.engine.progress else progress.silent,
     )
     return list(engine(settings.engine).map(task, ready.experiment.contenders))

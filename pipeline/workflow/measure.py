@@ -20,7 +20,7 @@ from pipeline.evidence.runs import read_run, write_run
 from pipeline.kernels.digest import of_json
 from pipeline.kernels.eligibility import eligible
 from pipeline.metrics import judge, measure
-from pipeline.models import Tools, rank
+from pipeline.models import Registry, Tools, rank
 from pipeline.workflow.build import Contender, Experiment
 
 Progress = Callable[[Sequence[slice], str], Iterator[slice]]
@@ -46,6 +46,7 @@ class Task:
         top: places of each list to keep.
         folder: the comparison's output folder.
         origins: which model each contender is.
+        registry: where models of a registry come from.
         progress: shows how far scoring has come.
     """
 
@@ -56,6 +57,7 @@ class Task:
     top: int
     folder: Path
     origins: dict[str, Origin]
+    registry: Registry
     progress: Progress
 
     def __call__(self, contender: Contender) -> Measured:
@@ -84,7 +86,8 @@ class Task:
         target = self.folder / "runs" / f"{contender.name}.parquet"
         found = _reused(cached, self.pool) if self.engine.reuse else None
         if found is None:
-            tools = Tools(self.engine.keep_depth, self.experiment.seed, self.progress)
+            depth, seed = self.engine.keep_depth, self.experiment.seed
+            tools = Tools(depth, seed, self.progress, origin, self.registry)
             found = rank(contender.model, origin, self.pool, tools)
             write_run(found, self.pool, cached)
         _link(cached, target)

@@ -64,7 +64,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     conf = folder / "conf"
     (conf / "pool").mkdir(parents=True)
     (conf / "experiment").mkdir()
-    pool = "kind: files\nname: {0}\nqrels: qrels.trec\nqueries: queries.csv\nlabels: human\n"
+    pool = "defaults: [files]\nname: {0}\nqrels: qrels.trec\nqueries: queries.csv\nlabels: human\n"
     for name in ("shop", "web"):
         (conf / "pool" / f"{name}.yaml").write_text(pool.format(name))
     nightly = "# @package _global_\nbaseline: bm25.trec\ncandidates: [ce.trec]\n"

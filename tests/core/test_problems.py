@@ -6,7 +6,9 @@ from pipeline.core.problems import Problem, SamepoolError, fault, raise_errors
 
 
 def test_one_line_holds_everything() -> None:
-    problem = Problem("x", "error", "q7 is there twice", "keep one", "qrels.trec", "line 3", ("a", "b"))
+    problem = Problem(
+        "x", "error", "q7 is there twice", "keep one", "qrels.trec", "line 3", ("a", "b")
+    )
     assert str(problem) == "qrels.trec:line 3: q7 is there twice (e.g. a, b) -> keep one"
 
 

@@ -42,7 +42,9 @@ def test_an_unknown_kind_names_the_nearest() -> None:
 
 
 def test_a_spec_without_a_kind_lists_the_kinds() -> None:
-    with pytest.raises(SamepoolError, match=r"engine has no kind -> set engine.kind to one of local"):
+    with pytest.raises(
+        SamepoolError, match=r"engine has no kind -> set engine.kind to one of local"
+    ):
         registry.build("engine", {}, "engine")
 
 
