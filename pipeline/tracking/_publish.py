@@ -24,7 +24,7 @@ from pipeline.tracking._values import Links
 T = TypeVar("T")
 
 _DIGEST = 12  # characters of the pool's digest that MLflow's dataset column has room for
-_COLUMNS = 12
+_COLUMNS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,8 @@ def _new_child(job: Job, run: Any, record: ModelRecord, place: int) -> Any:
     with job.store.doing("create a child run"):
         return job.store.client.create_run(
             job.store.experiment_id,
-            start_time=run.info.start_time + place,  # the order of the comparison
+            # MLflow lists the newest first; the baseline shall be that.
+            start_time=run.info.start_time + len(job.evidence.models) - place,
             tags=tags,
             run_name=record.name,
         )
@@ -265,6 +266,10 @@ def _external_model(job: Job, child_id: str, record: ModelRecord) -> str:
             spec.save(str(Path(folder) / "MLmodel"))
             client.log_model_artifacts(model.model_id, folder)
         client.finalize_logged_model(model.model_id, "READY")
+    outputs = client.get_run(child_id).outputs
+    if model.model_id not in {each.model_id for each in (outputs and outputs.model_outputs) or []}:
+        made = library("mlflow.entities").LoggedModelOutput(model.model_id, 0)
+        client.log_outputs(child_id, [made])
     return str(model.model_id)
 
 
@@ -317,11 +322,14 @@ def _view(
         Its key; empty where the server takes none.
     """
     main = found.metric
-    first = _keys.key(ALL, main.label)
     best = found.candidates or found.standings
     names = list(figures[best[0].record.name].values) if best else []
-    order = next((name for name in names if name.startswith(first)), first)
-    shown = [name for name in names if name != "n_invalid"][:_COLUMNS]
+    # MLflow sorts columns by name, so other metrics would push the primary one out of sight; and
+    # a table has no room for differences on every slice.
+    metric = _keys.key("", main.label).removeprefix("_/")
+    wanted = (f"/{ALL}.{metric}", f"/{metric}")
+    shown = [name for name in names if any(end in name for end in wanted)][:_COLUMNS]
+    order = next((name for name in names if name.startswith(f"{ALL}/{metric}")), f"{ALL}/{metric}")
     columns = [f"metrics.`{name}`" for name in shown]
     if job.decisions:
         columns.insert(0, f"tags.`{_runs.PREFIX}gate`")

@@ -37,7 +37,7 @@ def serve(settings: TrackingSettings, host: str, port: int, say: Callable[[str],
     _check_port(host, port)
     process = subprocess.Popen(  # noqa: S603 - our own interpreter
         command(where, host, port),
-        env=environment(),
+        env=environment(where),
         start_new_session=True,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -59,8 +59,6 @@ def command(where: Where, host: str, port: int) -> list[str]:
         "-m",
         "mlflow",
         "server",
-        f"--backend-store-uri={where.uri}",
-        f"--registry-store-uri={where.registry_uri}",
         f"--default-artifact-root={artifacts.as_uri()}",
         "--no-serve-artifacts",
         f"--host={host}",
@@ -69,10 +67,17 @@ def command(where: Where, host: str, port: int) -> list[str]:
     ]
 
 
-def environment() -> dict[str, str]:
-    """Telemetry and job runners off: they are ten processes and a gigabyte."""
-    jobs = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    return {**ENVIRONMENT, **jobs, **os.environ}
+def environment(where: Where) -> dict[str, str]:
+    """The server's environment: the store, whose address may hold a password, and what is off.
+
+    Job runners are ten processes and a gigabyte.
+    """
+    store = {
+        "MLFLOW_BACKEND_STORE_URI": where.uri,
+        "MLFLOW_REGISTRY_STORE_URI": where.registry_uri,
+    }
+    off = {**ENVIRONMENT, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+    return {**off, **os.environ, **store}
 
 
 def _check_host(host: str) -> None:

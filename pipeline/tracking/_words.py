@@ -144,12 +144,10 @@ def model_page(evidence: Evidence, found: Outcome, name: str, left_out: int) -> 
     """Markdown of a child run."""
     one = next(each for each in found.standings if each.record.name == name)
     status = f" It {_WORDS[one.decision.status]}." if one.decision else ""
-    change = f"; {_difference(found, one)}" if one.change else ""
-    label = f"`{found.metric.label}`"
-    first = (
-        f"**{_safe(name)}**, {one.record.role} on {_safe(evidence.pool.name)}: "
-        f"{label} {_number(one.mean)}{change}.{status}"
-    )
+    known = one.change is not None and one.change.delta is not None
+    value = _difference(found, one) if known else f"`{found.metric.label}` {_number(one.mean)}"
+    where = f"{one.record.role} on {_safe(evidence.pool.name)}"
+    first = f"**{_safe(name)}**, {where}: {value}.{status}"
     more = f"{left_out} more numbers are in by_slice.csv of the parent run." if left_out else ""
     parts = [first, _verdicts(one), _ledger(one.record), _labels(evidence), more]
     return "\n\n".join(part for part in parts if part)[:7_900]
@@ -178,16 +176,20 @@ def _difference(found: Outcome, one: Standing) -> str:
 
 
 def _table(found: Outcome) -> str:
-    label = found.metric.label
-    lines = [
-        f"| model | gate | {label} | delta [95 % CI] | p adjusted | queries returned / judged |",
-        "|---|---|--:|---|--:|--:|",
-    ]
-    lines.extend(f"| {' | '.join(_row(one))} |" for one in found.standings[:_ROWS])
+    head = ("model", "gate", found.metric.label, "delta [95 % CI]", "p adjusted", "queries")
+    rows = [_row(one) for one in found.standings[:_ROWS]]
     more = len(found.standings) - _ROWS
-    if more > 0:
-        lines.append(f"| {more} more in by_slice.csv | | | | | |")
-    return "\n".join(lines)
+    return _grid(head, rows) + (f"\n\n{more} more are in by_slice.csv." if more > 0 else "")
+
+
+def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; spaces that stay, as MLflow sets its columns without a gap."""
+    lines = [head, ["---"] * len(head), *rows]
+    gap = "&nbsp;&nbsp;"
+    return "\n".join(
+        f"| {' | '.join(cell if cell == '---' else cell + gap for cell in line)} |"
+        for line in lines
+    )
 
 
 def _row(one: Standing) -> tuple[str, ...]:
@@ -201,7 +203,7 @@ def _row(one: Standing) -> tuple[str, ...]:
         _number(one.mean),
         f"{_signed(change.delta)} {_interval(change.ci)}" if change and known else "",
         _p(change.p_adjusted) if change and known else "",
-        f"{ledger.returned:,} / {ledger.judged:,}{missing}",
+        f"{ledger.returned:,} of {ledger.judged:,} answered{missing}",
     )
 
 
@@ -221,13 +223,14 @@ def _failures(found: Outcome) -> str:
 def _verdicts(one: Standing) -> str:
     if not one.decision or not one.decision.verdicts:
         return ""
-    lines = [
-        f"| {_safe(v.rule)} | {_safe(v.metric)} | {_safe(v.slice)} | {v.status} "
-        f"| {_signed(v.value)} | {_signed(v.limit)} | {v.n:,} |"
+    rows = [
+        (
+            *(_safe(v.rule), _safe(v.metric), _safe(v.slice), v.status),
+            *(_signed(v.value), _signed(v.limit), f"{v.n:,}"),
+        )
         for v in one.decision.verdicts[:_ROWS]
     ]
-    head = ["| rule | metric | slice | verdict | value | limit | n |"]
-    return "\n".join([*head, "|---|---|---|---|--:|--:|--:|", *lines])
+    return _grid(("rule", "metric", "slice", "verdict", "value", "limit", "n"), rows)
 
 
 def _pool(evidence: Evidence) -> str:
