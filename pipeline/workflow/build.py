@@ -1,5 +1,6 @@
 """From settings to an experiment: everything that determines numbers, validated."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -17,6 +18,7 @@ from pipeline.metrics import Metric, parse
 from pipeline.models import Model
 from pipeline.workflow import references
 
+_NAME = re.compile(r"\w[\w.+@-]*")
 STAGES = ("pool", "models", "metrics", "slices", "significance", "gate", "report", "tracking")
 
 
@@ -129,7 +131,7 @@ def _contenders(settings: Comparison) -> tuple[Contender, ...]:
     for place, reference in enumerate(named):
         role = "baseline" if baseline and place == 0 else "candidate"
         model = _collect(problems, lambda r=reference: plugin("models", r.spec, r.where), None)
-        kind = str(reference.spec["kind"])
+        kind = str(reference.spec.get("kind"))
         contenders.append(Contender(reference.name, role, reference.requested, kind, model))
     if problems:
         raise SamepoolError(problems)
@@ -158,6 +160,10 @@ def _distinct(named: list[references.Reference]) -> list[references.Reference]:
     problems = []
     seen: dict[str, references.Reference] = {}
     for reference in named:
+        if not _NAME.fullmatch(reference.name):
+            text = f"{reference.name!r} cannot name a model"
+            fix = "use letters, digits, and . _ + - @ after the first"
+            problems.append(Problem("bad_name", "error", text, fix))
         other = seen.get(reference.name)
         if other is not None and other.spec == reference.spec:
             text = f"{reference.requested} is compared with itself"

@@ -11,7 +11,10 @@ from pipeline.kernels.digest import of_arrays, of_file, of_json, of_strings
 
 
 def test_json_digest_is_sha256_of_canonical_text() -> None:
-    assert of_json({"b": 1, "a": "\u00e9"}) == hashlib.sha256('{"a":"\u00e9","b":1}'.encode()).hexdigest()
+    assert (
+        of_json({"b": 1, "a": "\u00e9"})
+        == hashlib.sha256('{"a":"\u00e9","b":1}'.encode()).hexdigest()
+    )
 
 
 def test_equal_numbers_have_equal_digests() -> None:

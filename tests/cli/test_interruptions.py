@@ -1,0 +1,144 @@
+"""Comparisons that are cut off, and servers that are away: nothing is lost or scored twice."""
+
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+MODELS = """
+import os, time
+import pandas as pd
+
+
+def lists(pool, sign):
+    rows = [(q, i, sign * float(i[1:])) for q in pool.queries.query_id for i in pool.items.item_id]
+    return pd.DataFrame(rows, columns=["query_id", "item_id", "score"])
+
+
+def note(text):
+    with open("calls.txt", "a") as log:
+        log.write(text)
+
+
+def first(pool):
+    note("1")
+    return lists(pool, 1)
+
+
+def second(pool):
+    note("2")
+    while os.path.exists("wait"):
+        time.sleep(0.05)
+    if os.path.exists("fail"):
+        raise ValueError("no such column: price")
+    return lists(pool, -1)
+"""
+
+WORDS = ["samepool", "compare", "pool.qrels=qrels.trec", "pool.labels=human", "baseline=mine:first"]
+COMMAND = [*WORDS, "candidates=mine:second"]
+
+
+def statuses(here: Path) -> list[str]:
+    """Status of the comparison runs (not those of single models), oldest first."""
+    with sqlite3.connect(here / "mlruns/mlflow.db") as store:
+        rows = store.execute(
+            "select r.status from runs r where not exists (select 1 from tags t where"
+            " t.run_uuid = r.run_uuid and t.key = 'mlflow.parentRunId') order by r.start_time"
+        )
+        return [status for (status,) in rows]
+
+
+@contextmanager
+def waiting(here: Path, environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+    """A comparison that has scored its first model and is busy with the second."""
+    (here / "mine.py").write_text(MODELS)
+    (here / "wait").touch()
+    process = subprocess.Popen(
+        COMMAND,
+        cwd=here,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    calls = here / "calls.txt"
+    limit = time.monotonic() + 120
+    while not (calls.exists() and "2" in calls.read_text()):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def again(here: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    (here / "wait").unlink(missing_ok=True)
+    return subprocess.run(
+        COMMAND, cwd=here, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def test_after_kill_9_the_same_command_finishes_and_scores_nothing_twice(
+    here: Path, environment: dict[str, str]
+) -> None:
+    with waiting(here, environment) as process:
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=60)
+        assert statuses(here) == ["RUNNING"]
+    done = again(here, environment)
+    assert done.returncode == 0, done.stderr
+    assert (here / "calls.txt").read_text() == "122"
+    assert statuses(here) == ["KILLED", "FINISHED"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_comparison_is_killed_in_the_log_too(
+    here: Path, environment: dict[str, str], number: signal.Signals
+) -> None:
+    with waiting(here, environment) as process:
+        process.send_signal(number)
+        _, error = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "interrupted" in error
+        assert "Traceback" not in error
+    assert statuses(here) == ["KILLED"]
+
+
+def test_a_model_that_fails_leaves_a_failed_run_and_its_reason(
+    here: Path, environment: dict[str, str]
+) -> None:
+    (here / "mine.py").write_text(MODELS)
+    (here / "fail").touch()
+    done = again(here, environment)
+    assert done.returncode == 2
+    assert "no such column: price" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert statuses(here) == ["FAILED"]
+
+
+def test_without_a_server_results_wait_and_are_uploaded_once(
+    here: Path, environment: dict[str, str]
+) -> None:
+    (here / "mine.py").write_text(MODELS)
+    away = "tracking.uri=http://127.0.0.1:9"
+    done = subprocess.run(
+        [*COMMAND, away, "out=out"],
+        cwd=here, env=environment, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 5, done.stderr
+    assert (here / "out/report.html").is_file()
+    assert "samepool upload" in done.stdout
+    for expected in ("published out", "nothing waits"):
+        sent = subprocess.run(
+            ["samepool", "upload", "root=."],
+            cwd=here, env=environment, capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert sent.returncode == 0, sent.stderr
+        assert expected in sent.stdout
+    assert statuses(here) == ["FINISHED"]
