@@ -21,6 +21,8 @@ from pipeline.core.run import Origin
 from pipeline.core.settings import Comparison
 from pipeline.core.slices import Slices
 from pipeline.engine import engine
+from pipeline.gate import build as build_rules
+from pipeline.gate import rules_digest
 from pipeline.kernels.digest import of_json
 from pipeline.models import Registry
 from pipeline.pool import load
@@ -162,7 +164,7 @@ def _settings(settings: Comparison, ready: Prepared) -> dict[str, Any]:
         "primary": experiment.primary,
         "alpha": experiment.alpha,
         "rules": experiment.rules,
-        "rules_digest": of_json({"alpha": experiment.alpha, "rules": experiment.rules}),
+        "rules_digest": rules_digest(build_rules(experiment.rules), experiment.alpha),
         "significance": asdict(experiment.significance),
         "slices": experiment.slices,
         "keep_depth": settings.engine.keep_depth,

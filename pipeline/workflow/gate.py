@@ -9,6 +9,7 @@ from rich.console import Console
 
 from pipeline import evidence as files
 from pipeline.core.settings import Gate
+from pipeline.gate import build, rules_digest
 from pipeline.report import render, terminal
 from pipeline.workflow import decide
 from pipeline.workflow.publish import fetch
@@ -35,7 +36,7 @@ def gate(settings: Gate, run: str) -> int:
         evidence = files.read(folder)
         rules = _rules(settings, evidence.settings["rules"])
         alpha = settings.gate.alpha if settings.gate.rules else evidence.settings["alpha"]
-        same = rules == evidence.settings["rules"] and alpha == evidence.settings["alpha"]
+        same = rules_digest(build(rules), alpha) == evidence.settings["rules_digest"]
         tested, decisions = decide.conclude(evidence, rules, alpha)
         out = _out(settings, folder, run)
         terminal(tested, decisions, Console(), settings.report)
