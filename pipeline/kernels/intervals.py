@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from pipeline.core.arrays import F64
 
@@ -28,7 +28,7 @@ class ClusterMean:
         """One-sided bound at 1 - alpha: the lower one for ``sign`` +1, the upper one for -1."""
         if not self.se:
             return None
-        return self.mean - sign * float(stats.t.ppf(1 - alpha, self.df)) * self.se
+        return self.mean - sign * _quantile(1 - alpha, self.df) * self.se
 
     def interval(self, confidence: float) -> tuple[float, float] | None:
         """Two-sided interval."""
@@ -40,13 +40,13 @@ class ClusterMean:
         """One-sided p of H0 ``sign * mean <= null`` against above."""
         if not self.se:
             return None
-        return _positive(float(stats.t.sf((sign * self.mean - null) / self.se, self.df)))
+        return _positive(_tail((sign * self.mean - null) / self.se, self.df))
 
     def p_differs(self) -> float | None:
         """Two-sided p of H0 ``mean == 0``."""
         if not self.se:
             return None
-        return _positive(float(2 * stats.t.sf(abs(self.mean) / self.se, self.df)))
+        return _positive(2 * _tail(abs(self.mean) / self.se, self.df))
 
     def detectable(self, alpha: float, power: float = 0.8) -> float | None:
         """Effect that a one-sided test at alpha detects with the given power.
@@ -55,8 +55,21 @@ class ClusterMean:
         """
         if not self.se:
             return None
-        quantiles = stats.t.ppf(1 - alpha, self.df) + stats.t.ppf(power, self.df)
-        return float(quantiles) * self.se
+        return (_quantile(1 - alpha, self.df) + _quantile(power, self.df)) * self.se
+
+
+# scipy.special's functions rather than scipy.stats' distributions, which call the same ones: the
+# same bits at a hundredth of the time a call, without the half second that importing stats takes.
+
+
+def _quantile(p: float, df: int) -> float:
+    """Student's t below which it stays with probability p."""
+    return float(special.stdtrit(df, p))
+
+
+def _tail(t: float, df: int) -> float:
+    """Probability of Student's t above ``t``."""
+    return float(special.stdtr(df, -t))
 
 
 def cluster_mean(sums: F64, sizes: F64) -> ClusterMean:
@@ -96,7 +109,7 @@ def rate_upper(events: int, trials: int, alpha: float) -> float:
     """
     if events >= trials:
         return 1.0
-    return float(stats.beta.ppf(1 - alpha, events + 1, trials - events))
+    return float(special.betaincinv(events + 1, trials - events, 1 - alpha))
 
 
 def rate_p(events: int, trials: int, rate: float) -> float:
@@ -104,7 +117,9 @@ def rate_p(events: int, trials: int, rate: float) -> float:
 
     At most alpha exactly where :func:`rate_upper` at alpha is at most ``rate``.
     """
-    return _positive(float(stats.binom.cdf(events, trials, min(rate, 1.0))))
+    from scipy.stats import binom  # noqa: PLC0415 - slow to import, and seldom asked
+
+    return _positive(float(binom.cdf(events, trials, min(rate, 1.0))))
 
 
 def _positive(p: float) -> float:
