@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.errors import HydraException, OverrideParseException
+from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
 from pipeline.cli._argv import Invocation
@@ -31,7 +31,7 @@ def quoted(word: str) -> str:
         return word
     try:
         OverridesParser.create().parse_override(word)
-    except OverrideParseException:
+    except HydraException:
         escaped = value.replace("\\", "\\\\").replace("'", "\\'")
         return f"{key}='{escaped}'"
     return word

@@ -47,6 +47,14 @@ def test_a_mistake_gets_one_clear_message(samepool: Any, words: list[str], messa
     assert all(line.startswith("samepool: ") for line in done.stderr.splitlines())
 
 
+@pytest.mark.parametrize("folder", ["dt=2026-06-01", "a b", "caf\u00e9", "x#y;z&!", "it's"])
+def test_a_path_reaches_us_as_typed(samepool: Any, here: Path, folder: str) -> None:
+    (here / folder).mkdir()
+    (here / "qrels.trec").rename(here / folder / "qrels.trec")
+    done = samepool("check", f"pool.qrels={folder}/qrels.trec", *FILES[1:])
+    assert done.returncode == 0, done.stderr
+
+
 def test_check_lists_every_problem(samepool: Any) -> None:
     words = [*FILES, "candidates=[ec.trec]", "metrics.names=[ndgc@10]", "pool.queries=nowhere.csv"]
     done = samepool("check", *words)
