@@ -28,7 +28,7 @@ def binaries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def environment(binaries: Path) -> dict[str, str]:
     """A user's environment: no colours, no telemetry, no tracking server."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MLFLOW", "HYDRA", "COLUMNS"))}
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[1])
     return kept | {
         "PATH": f"{binaries}{os.pathsep}{kept['PATH']}",
         "PYTHONPATH": root,
