@@ -16,15 +16,15 @@ from pipeline.slices._columns import numeric
 class Share:
     """The queries with the largest (``top``) or smallest (``bottom``) values of a column.
 
-    The edge lies at the largest value at which the queries from there upwards hold at least the
-    top share. Queries with exactly that value are all on the top side, so equal values never
-    straddle the edge, ``top: x`` holds at least x, and ``bottom: 1 - x`` is the rest. Queries
-    without a value are on neither side.
+    The edge is the first value, counted from that end, at which at least the share is reached;
+    queries with exactly that value are all inside. So equal values never straddle the edge, each
+    slice holds at least its share, and is never empty where there are values. Queries without a
+    value are on neither side.
 
     Attributes:
         column: numeric column of the queries table.
         top: share in (0, 1) held by the largest values.
-        bottom: share in (0, 1) left for the smallest values.
+        bottom: share in (0, 1) held by the smallest values.
         of: share of ``traffic`` (the sum of the column) or of ``queries`` (quantiles).
     """
 
@@ -37,11 +37,11 @@ class Share:
         """Checks what only shows together."""
         if (self.top is None) == (self.bottom is None):
             raise ValueError("give either top or bottom, a share between 0 and 1")
-        if not 0 < self._top_share() < 1:
+        if not 0 < self._share() < 1:
             raise ValueError("top and bottom are shares between 0 and 1")
 
-    def _top_share(self) -> float:
-        return self.top if self.top is not None else 1.0 - (self.bottom or 0.0)
+    def _share(self) -> float:
+        return self.top if self.top is not None else self.bottom or 0.0
 
     def parts(self, name: str, pool: Pool) -> tuple[Part, ...]:
         """One query slice."""
@@ -56,26 +56,27 @@ class Share:
         if not len(values):
             return (QuerySlice(name, mask, f"no query has a {self.column}"),)
         weights = values if self.of == "traffic" else np.ones_like(values)
-        edge = _edge(values, weights, self._top_share())
-        mask[known] = (values >= edge) if self.top is not None else (values < edge)
+        if self.top is not None:
+            edge = -_edge(-values, weights, self.top)
+            mask[known] = values >= edge
+        else:
+            edge = _edge(values, weights, self._share())
+            mask[known] = values <= edge
         return (QuerySlice(name, mask, self._words(edge, mask)),)
 
     def _words(self, edge: float, mask: Bool) -> str:
-        side, share = ("top", self.top) if self.top is not None else ("bottom", self.bottom)
-        sign = ">=" if self.top is not None else "<"
-        return (
-            f"{self.column} {sign} {edge:g}: {side} {100 * (share or 0):g} % of {self.of}, "
-            f"{int(mask.sum()):,} queries"
-        )
+        side, sign = ("top", ">=") if self.top is not None else ("bottom", "<=")
+        share = f"{side} {100 * self._share():g} % of {self.of}"
+        return f"{self.column} {sign} {edge:g}: {share}, {int(mask.sum()):,} queries"
 
 
 def _edge(values: F64, weights: F64, share: float) -> float:
-    """Largest value from which upwards at least ``share`` of the weight lies.
+    """Smallest value up to which at least ``share`` of the weight lies.
 
     >>> _edge(np.array([5.0, 1, 1, 3]), np.array([5.0, 1, 1, 3]), 0.5)
-    5.0
+    3.0
     """
-    order = np.argsort(-values, kind="stable")
+    order = np.argsort(values, kind="stable")
     held = np.cumsum(weights[order])
     # Sums of decimal shares land a few ulp off: a share reached but for rounding is reached.
     first = int(np.searchsorted(held, share * held[-1] * (1 - 1e-12)))

@@ -166,7 +166,8 @@ def test_share_of_traffic(make_pool):
     assert shares(make_pool, values, top=0.5) == [1, 0, 0, 0]
     assert shares(make_pool, values, top=0.51) == [1, 0, 0, 1]
     assert shares(make_pool, values, bottom=0.5) == [0, 1, 1, 1]
-    assert shares(make_pool, values, bottom=0.49) == [0, 1, 1, 0]
+    assert shares(make_pool, values, bottom=0.2) == [0, 1, 1, 0]
+    assert shares(make_pool, values, bottom=0.21) == [0, 1, 1, 1]
 
 
 def test_quantile_by_queries(make_pool):
@@ -179,9 +180,14 @@ def test_quantile_by_queries(make_pool):
 def test_equal_values_never_straddle_an_edge(make_pool):
     values = [2, 2, 2, 2, 1]
     assert shares(make_pool, values, top=0.3) == [1, 1, 1, 1, 0]
-    assert shares(make_pool, values, bottom=0.7) == [0, 0, 0, 0, 1]
+    assert shares(make_pool, values, bottom=0.1) == [0, 0, 0, 0, 1]
+    assert shares(make_pool, values, bottom=0.3) == [1, 1, 1, 1, 1]
     assert shares(make_pool, [3, 3, 3], top=0.1) == [1, 1, 1]
-    assert shares(make_pool, [3, 3, 3], bottom=0.9) == [0, 0, 0]
+    assert shares(make_pool, [3, 3, 3], bottom=0.1) == [1, 1, 1]
+
+
+def test_cold_queries_are_the_rare_ones_however_many_they_are(make_pool):
+    assert shares(make_pool, [0, 0, 0, 5], bottom=0.33, of="queries") == [1, 1, 1, 0]
 
 
 def test_share_reached_but_for_rounding_is_reached(make_pool):
@@ -192,7 +198,7 @@ def test_share_reached_but_for_rounding_is_reached(make_pool):
 
 def test_queries_without_a_value_are_on_neither_side(make_pool):
     assert shares(make_pool, [4, None, 1], top=0.5) == [1, 0, 0]
-    assert shares(make_pool, [4, None, 1], bottom=0.5) == [0, 0, 1]
+    assert shares(make_pool, [4, None, 1], bottom=0.2) == [0, 0, 1]
     assert shares(make_pool, pa.array([None, None], pa.int64()), top=0.5) == [0, 0]
 
 
