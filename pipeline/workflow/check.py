@@ -55,9 +55,14 @@ def _summary(pool: Pool, slices: Slices) -> list[str]:
     record = pool_record(pool)
     sizes = f"{record.n_queries:,} queries, {record.n_items:,} items"
     head = f"pool {record.name}@{record.digest[:8]}: {sizes}, {record.n_judgments:,} judgments"
-    counts = slices.query.sum(axis=0)
-    names = zip(slices.query_names, counts, strict=True)
-    return [head, *(f"slice {name}: {count:,} queries" for name, count in names)]
+    queries = zip(slices.query_names, slices.query.sum(axis=0), strict=True)
+    items = zip(slices.item_names[1:], slices.item.sum(axis=0)[1:], strict=True)
+    return [
+        head,
+        *(f"slice {name}: {count:,} queries" for name, count in queries),
+        *(f"slice {name}: {count:,} judgments" for name, count in items),
+        *(f"slice {name}: {query} x {item}" for name, (query, item) in slices.crossings.items()),
+    ]
 
 
 def _collect(problems: list[Problem], make: Callable[[], Any]) -> Any:
