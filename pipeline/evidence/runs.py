@@ -1,10 +1,13 @@
 """runs/<model>.parquet: stage, query_id, item_id, score, given_rank. Producer: models.
 
-The same file serves as the cache of scored lists: its metadata hold what the columns do not.
+Metadata hold what the columns do not. The same file serves as the cache of scored lists, under a
+name that holds the digest of what determined them and that of its own bytes: a damaged or edited
+file is not found, so its model is scored again.
 """
 
 import json
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +18,24 @@ from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem
 from pipeline.core.run import Lists, Origin, Run
 from pipeline.evidence._files import plain, read_parquet, write_parquet
+from pipeline.kernels.digest import of_file
 
 KEY = b"samepool.run"
+
+
+def find(cache: Path, key: str) -> Path | None:
+    """The cached file of a key whose bytes are still those that were written."""
+    for path in sorted(cache.glob(f"{key}-*.parquet")):
+        if path.stem.removeprefix(f"{key}-") == of_file(str(path)):
+            return path
+    return None
+
+
+def keep(run: Run, pool: Pool, cache: Path, key: str) -> Path:
+    """Writes a run into the cache."""
+    fresh = cache / f".{key}-{uuid4().hex}.parquet"
+    write_run(run, pool, fresh)
+    return fresh.rename(cache / f"{key}-{of_file(str(fresh))}.parquet")
 
 
 def write_run(run: Run, pool: Pool, path: Path) -> None:

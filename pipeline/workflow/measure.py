@@ -11,12 +11,12 @@ from pipeline.core.arrays import F64, I64, Bool
 from pipeline.core.evidence import Ledger, ModelRecord
 from pipeline.core.judged import Judged
 from pipeline.core.pool import Pool
-from pipeline.core.problems import Problem, SamepoolError
+from pipeline.core.problems import Problem
 from pipeline.core.run import Origin, Run
 from pipeline.core.scores import Scores
 from pipeline.core.settings import EngineSettings
 from pipeline.core.slices import Slices
-from pipeline.evidence.runs import read_run, write_run
+from pipeline.evidence.runs import find, keep, read_run
 from pipeline.kernels.digest import of_json
 from pipeline.kernels.eligibility import eligible
 from pipeline.metrics import judge, measure
@@ -82,16 +82,17 @@ class Task:
     def _run(self, contender: Contender) -> Run:
         """The model's lists, from the cache where model and inputs are the same."""
         origin = self.origins[contender.name]
-        cached = Path(self.engine.cache).expanduser() / f"{self._key(origin)}.parquet"
-        target = self.folder / "runs" / f"{contender.name}.parquet"
-        found = _reused(cached, self.pool) if self.engine.reuse else None
-        if found is None:
+        cache, key = Path(self.engine.cache).expanduser(), self._key(origin)
+        path = find(cache, key) if self.engine.reuse else None
+        if path is not None:
+            run = read_run(path, self.pool)
+        else:
             depth, seed = self.engine.keep_depth, self.experiment.seed
             tools = Tools(depth, seed, self.progress, origin, self.registry)
-            found = rank(contender.model, origin, self.pool, tools)
-            write_run(found, self.pool, cached)
-        _link(cached, target)
-        return replace(found, origin=origin)
+            run = rank(contender.model, origin, self.pool, tools)
+            path = keep(run, self.pool, cache, key)
+        _link(path, self.folder / "runs" / f"{contender.name}.parquet")
+        return replace(run, origin=origin)
 
     def _key(self, origin: Origin) -> str:
         """Digest of everything that determines the lists."""
@@ -104,16 +105,6 @@ class Task:
             "seed": self.experiment.seed,
         }
         return of_json(parts)
-
-
-def _reused(path: Path, pool: Pool) -> Run | None:
-    """A cached run; one that cannot be read is scored again."""
-    if not path.is_file():
-        return None
-    try:
-        return read_run(path, pool)
-    except SamepoolError:
-        return None
 
 
 def _link(source: Path, target: Path) -> None:
