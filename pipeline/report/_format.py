@@ -2,6 +2,7 @@
 
 import math
 import unicodedata
+from datetime import UTC, datetime, time, timedelta
 
 NA = "n/a"
 _SMALLEST = 0.00005  # below it four decimals would print a zero that is none
@@ -128,6 +129,26 @@ def _plain(char: str) -> str:
     if turned or char in "\ufffe\uffff" or unicodedata.category(char) in {"Cc", "Cs"}:
         return "\ufffd"
     return char
+
+
+def moment(text: str) -> str:
+    """A date, with hours and minutes unless it is midnight; other text stays as it is.
+
+    >>> moment("1998-04-22T23:10:38Z"), moment("2026-06-01T00:00:00Z"), moment("2026-06-01")
+    ('1998-04-22 23:10 UTC', '2026-06-01', '2026-06-01')
+    >>> moment("2026-06-01T00:00+02:00"), moment("2026-06-01 09:30"), moment("spring")
+    ('2026-06-01 00:00+02:00', '2026-06-01 09:30', 'spring')
+    """
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return clean(text)
+    universal = at.utcoffset() in {None, timedelta(0)}
+    if universal and at.time() == time():
+        return at.date().isoformat()
+    if universal:
+        return f"{at:%Y-%m-%d %H:%M}" + (f" {UTC}" if at.tzinfo else "")
+    return at.isoformat(" ", "minutes")
 
 
 def digest(text: str) -> str:

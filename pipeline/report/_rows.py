@@ -11,6 +11,7 @@ from pipeline.report import _words as words
 from pipeline.report._means import Mean, Place
 
 NOTHING = Mean(None, 0, 0, 0, 0, "not measured")
+DETECTS = ", detects "
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,16 @@ class Row:
     tone: str
     why: str
     comparison: Comparison | None
+
+    @property
+    def word(self) -> str:
+        """The mark without the effect that the test could detect."""
+        return self.mark.partition(DETECTS)[0]
+
+    @property
+    def short(self) -> str:
+        """The mark in a few letters, for a table with many candidates."""
+        return " ".join(words.SHORT.get(part, part) for part in self.word.split(", "))
 
 
 def shown(comparisons: Iterable[Comparison]) -> dict[Place, Comparison]:
@@ -178,7 +189,7 @@ class Tables:
         tendency = words.tendency(comparison, higher=higher)
         low, high = comparison.ci or (1.0, 0.0)
         known = tendency == "unclear" and comparison.mde is not None and low <= 0 <= high
-        detects = f", detects {fmt.mean(comparison.mde)}" if known else ""
+        detects = f"{DETECTS}{fmt.mean(comparison.mde)}" if known else ""
         return tendency + detects, tendency, ""
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.core.comparison import Comparison
 from pipeline.core.decision import Decision
 from pipeline.core.evidence import Evidence, ModelRecord
 from pipeline.core.scores import MetricInfo
@@ -14,6 +13,7 @@ from pipeline.report import _format as fmt
 from pipeline.report import _words as words
 from pipeline.report._facts import Fact, MetricView, SliceView
 from pipeline.report._forest import Forest, forests
+from pipeline.report._legend import brief, legend
 from pipeline.report._means import Mean, Place, means
 from pipeline.report._rows import NOTHING, Cell, Row, Tables, cell, shown, verdicts
 from pipeline.report._stages import Stage, stages
@@ -94,6 +94,11 @@ class MetricTable:
     grid: tuple[MeansRow, ...]
 
     @property
+    def beside(self) -> bool:
+        """Whether a terminal shows the candidates side by side: more than two are too long."""
+        return len(self.groups) > 2
+
+    @property
     def has_joint(self) -> bool:
         """Whether any row has a simultaneous interval."""
         return any(row.joint != fmt.NA for group in self.groups for row in group.rows)
@@ -115,7 +120,7 @@ class View:
         metrics: all metrics in words.
         leaderboard: a row a metric, on ``all``.
         judged_at: labels of the ledger's judged@k columns.
-        legend: what marks and numbers of the tables mean.
+        legend: what marks and numbers of the tables mean; brief: the same for a terminal.
         headline: the decisions in one sentence.
     """
 
@@ -140,6 +145,7 @@ class View:
     headline: str
     status: str
     legend: tuple[str, ...]
+    brief: tuple[str, ...]
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     conventions: tuple[Fact, ...]
@@ -154,15 +160,6 @@ class View:
 
 
 _OPEN = 24  # checks
-_DELTA = (
-    "Delta: candidate minus baseline. Intervals: two-sided {level}, by a cluster-robust t, each "
-    "for itself: not adjusted for how many there are."
-)
-_TENDENCY = (
-    "better, worse: the adjusted p is at or below the claim's alpha. unclear: the data do not "
-    "settle the direction; that is not the same as no difference, or as no worse. detects: the "
-    "true difference that the test, before adjustment, would find in 80 % of pools like this."
-)
 
 
 def prepare(evidence: Evidence, decisions: Sequence[Decision], settings: ReportSettings) -> View:
@@ -196,7 +193,8 @@ def prepare(evidence: Evidence, decisions: Sequence[Decision], settings: ReportS
         decisions=_verdicts.views(evidence, decisions),
         headline=_headline(decisions, evidence),
         status=_status(decisions),
-        legend=_legend(evidence, tables, first),
+        legend=legend(evidence, tables, _level(evidence), first.metric if first else None),
+        brief=_brief(evidence, first),
         warnings=_problems(evidence, {"error", "warning"}),
         notes=_problems(evidence, {"note"}),
         conventions=_facts.conventions(evidence),
@@ -204,6 +202,13 @@ def prepare(evidence: Evidence, decisions: Sequence[Decision], settings: ReportS
         methods=_facts.methods(evidence.comparisons),
         settings=_facts.settings(evidence),
     )
+
+
+def _brief(evidence: Evidence, table: MetricTable | None) -> tuple[str, ...]:
+    if table is None:
+        return ()
+    rows = [row for group in table.groups for row in group.rows]
+    return brief(evidence, rows, _level(evidence), beside=table.beside)
 
 
 def _title(evidence: Evidence, settings: ReportSettings) -> str:
@@ -259,7 +264,7 @@ def _pool_line(evidence: Evidence) -> PoolLine:
         fmt.count(pool.n_judgments),
         fmt.count(pool.n_items),
         fmt.clean(pool.declared.get("labels") or "unknown"),
-        fmt.clean(pool.declared.get("as_of") or "not declared"),
+        fmt.moment(str(pool.declared.get("as_of") or "not declared")),
     )
 
 
@@ -309,13 +314,14 @@ def _means_row(
 ) -> MeansRow:
     row = [found.get((model.name, info.label, on), NOTHING) for model in evidence.models]
     values = [mean.value for mean in row if mean.value is not None]
-    best = (max if info.direction == "higher" else min)(values) if len(values) > 1 else None
+    texts = {fmt.mean(value) for value in values}
+    best = fmt.mean((max if info.direction == "higher" else min)(values)) if texts else ""
     least, most = min(mean.n for mean in row), max(mean.n for mean in row)
     return MeansRow(
         fmt.clean(name),
         info.direction,
         fmt.count(most) if least == most else f"{least:,} to {most:,}",
-        tuple(cell(mean, best=best is not None and mean.value == best) for mean in row),
+        tuple(cell(mean, best=len(texts) > 1 and fmt.mean(mean.value) == best) for mean in row),
     )
 
 
@@ -403,39 +409,3 @@ def _problems(evidence: Evidence, severities: set[str]) -> tuple[str, ...]:
         for problem in evidence.problems
         if problem.severity in severities
     )
-
-
-def _legend(evidence: Evidence, tables: Tables, primary: MetricTable | None) -> tuple[str, ...]:
-    level = fmt.level(_level(evidence))
-    compared = tables.comparisons.values()
-    lines = [
-        _DELTA.format(level=level),
-        *_p_words(evidence.comparisons),
-        "W/T/L: queries on which the candidate is better, equal, worse.",
-        _TENDENCY,
-    ]
-    if not compared:
-        lines = []
-    if any(mean.constant for mean in tables.means.values()):
-        lines.append(
-            "cN: N of the queries behind the number got one score for all their items, so their "
-            "order is the tie rule's, not the model's."
-        )
-    if any(comparison.status == "too_few" for comparison in compared):
-        lines.append("too few: fewer clusters with a non-zero delta than the evidence minimum.")
-    if primary and ";" in primary.metric.coverage:
-        lines.append(f"{primary.metric.label} on all: {primary.metric.coverage}.")
-    return tuple(lines)
-
-
-def _p_words(compared: Iterable[Comparison]) -> list[str]:
-    sizes: dict[str, int] = {}
-    for comparison in compared:
-        if comparison.claim.kind == "difference" and comparison.p_adjusted is not None:
-            family = comparison.claim.family
-            sizes[family] = sizes.get(family, 0) + 1
-    return [
-        f"p adj: two-sided, adjusted over the {fmt.counted(n, 'claim')} tested in family "
-        f"{words.FAMILIES.get(family, family)}. raw: not adjusted."
-        for family, n in sizes.items()
-    ]

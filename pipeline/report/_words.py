@@ -30,6 +30,14 @@ UNTESTED = {
     "too_few": "too few",
     "invalid": "invalid",
 }
+SHORT = {
+    "inconclusive": "?",
+    "not tested": "untested",
+    "all deltas 0": "all 0",
+    "no variance": "same",
+    "too few": "few",
+    "uncorrected": "raw",
+}
 UNTESTED_LONG = {
     "no_data": "no query has a value on both sides",
     "single": "one pair of queries only; nothing can be tested",
@@ -47,7 +55,7 @@ def claim(claim_: Claim) -> str:
         by = f" by more than {margin}" if claim_.margin else ""
         phrase = f"better than {base}{by}"
     elif claim_.kind == "noninferior":
-        phrase = f"worse than {base} by less than {margin}, if at all"
+        phrase = f"not worse than {base} by {margin} or more"
     elif claim_.kind == "equivalent":
         phrase = f"within {margin} of {base}, either way"
     else:
@@ -96,6 +104,21 @@ def _part(decision_: Decision, status: str, words: str, number: int) -> str:
     shown = [fmt.clean(rule) for rule in list(rules)[:5]]
     more = f" and {len(rules) - 5} more" if len(rules) > 5 else ""
     return f"{fmt.count(number)} {words} ({', '.join(shown)}{more})"
+
+
+def checks(decision_: Decision) -> str:
+    """How many of a candidate's checks hold, and what became of the others.
+
+    >>> checks(Decision("a", "no_criteria", None, None, (), "", ""))
+    'no rules'
+    """
+    by = Counter[str](verdict.status for verdict in decision_.verdicts)
+    n = len(decision_.verdicts)
+    if not n:
+        return "no rules"
+    named = (("invalid", "invalid"), ("fail", "failed"), ("inconclusive", "inconclusive"))
+    others = [f"{fmt.count(by[status])} {word}" for status, word in named if by[status]]
+    return ", ".join([f"{fmt.count(by['pass'])} of {fmt.counted(n, 'check')} hold", *others])
 
 
 def needed(n: int | None) -> str:

@@ -83,7 +83,8 @@ def _sections(view: View) -> Iterable[tuple[str, str]]:
     yield "heading", _heading(view)
     for decision in view.decisions:
         if decision.rules:
-            yield f"rules of {prose(decision.model, 60)}", _rules(decision)
+            folded = decision.status == "pass" and len(view.decisions) > 1
+            yield f"rules of {prose(decision.model, 60)}", _rules(decision, folded=folded)
     if view.primary:
         for group in view.primary.groups:
             yield f"slices of {prose(group.model, 60)}", _slices(group.model, group.rows, view)
@@ -109,30 +110,38 @@ def _heading(view: View) -> str:
     return "\n".join([*lines, ""])
 
 
-def _rules(decision: DecisionView) -> str:
+def _titled(title: str, body: str, *, folded: bool) -> str:
+    """A table below its title; folded: opened by a click, as what only long comments have."""
+    if folded:
+        return f"<details><summary>{title}</summary>\n\n{body}\n</details>\n"
+    return f"**{title}**\n\n{body}"
+
+
+def _rules(decision: DecisionView, *, folded: bool) -> str:
     rows = [
         (
             f"{_ICONS[rule.status]} {rule.word}",
             code(rule.rule),
-            code(rule.metric),
-            code(rule.slice),
+            code(rule.metric) if rule.metric else "",
+            code(rule.slice) if rule.slice else "",
             rule.n,
             rule.value,
             rule.limit,
             rule.ci,
-            prose(rule.reason),
+            prose(rule.why),
         )
         for rule in decision.rules
     ]
     head = ("verdict", "rule", "metric", "slice", "n", "value", "limit", "interval", "reason")
-    return f"**Rules: {prose(decision.model, 100)}**\n\n" + _table(head, rows, "lllleeeel")
+    title = f"Rules: {prose(decision.model, 100)}"
+    return _titled(title, _table(head, rows, "lllleeeel"), folded=folded)
 
 
 def _slices(model: str, rows: Sequence[Row], view: View) -> str:
     assert view.primary is not None
     metric = view.primary.metric
     labels = f" ({prose(view.labels)})" if view.labels else ""
-    title = f"**{code(metric.label)} by slice: {code(model)}**{labels}; {metric.direction}"
+    title = f"{code(metric.label)} by slice: {code(model)}{labels}; {metric.direction}"
     head = ("slice", "n", "baseline", "candidate", "delta", f"{view.level} CI", "p", "W/T/L", "")
     body = [
         (
@@ -148,7 +157,7 @@ def _slices(model: str, rows: Sequence[Row], view: View) -> str:
         )
         for row in rows
     ]
-    return f"{title}\n\n" + _table(head, body, "leeeeeeel")
+    return _titled(title, _table(head, body, "leeeeeeel"), folded=view.primary.beside)
 
 
 def _cell(cell: Cell) -> str:

@@ -406,6 +406,30 @@ def alone_fixture() -> Evidence:
     return alone()
 
 
+def several() -> tuple[Evidence, tuple[Decision, ...]]:
+    """Four candidates: the two, and each once more under another name."""
+    full, found = evidence(), decisions()
+    names = {"ce": "ce_distilled", "splade": "splade_v3"}
+
+    def again(old: Comparison) -> Comparison:
+        new = names[old.claim.model]
+        return replace(old, claim=replace(old.claim, id=f"{old.claim.id}/{new}", model=new))
+
+    compared = (*full.comparisons, *(again(old) for old in full.comparisons))
+    doubled = replace(
+        full,
+        models=(*full.models, *(replace(m, name=names[m.name]) for m in full.models[1:])),
+        scores=(*full.scores, *(replace(s, model=names[s.model]) for s in full.scores[1:])),
+        comparisons=compared,
+    )
+    return doubled, (*found, *(replace(d, model=names[d.model]) for d in found))
+
+
+@pytest.fixture(name="several")
+def several_fixture() -> tuple[Evidence, tuple[Decision, ...]]:
+    return several()
+
+
 @pytest.fixture
 def decided() -> Callable[..., tuple[Decision, ...]]:
     """Decisions on ce alone: a status and its verdicts."""

@@ -32,6 +32,13 @@ def test_terminal(evidence, decisions, width) -> None:
     _same(f"terminal_{width}.txt", console.file.getvalue())
 
 
+@pytest.mark.parametrize("width", [80, 120])
+def test_terminal_with_many_candidates(several, width) -> None:
+    console = Console(file=io.StringIO(), width=width)
+    terminal(*several, console, ReportSettings())
+    _same(f"terminal_many_{width}.txt", console.file.getvalue())
+
+
 @pytest.mark.parametrize("name", ["summary.md", "junit.xml", "report.html"])
 def test_files(evidence, decisions, name, tmp_path) -> None:
     render(evidence, decisions, tmp_path, ReportSettings())

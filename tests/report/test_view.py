@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pipeline.core.decision import Verdict
 from pipeline.core.scores import Reason
 from pipeline.core.settings import ReportSettings
 from pipeline.report._means import means
@@ -52,6 +53,63 @@ def test_best_follows_direction(evidence) -> None:
     rows = {row.name: row for row in _prepared(evidence).leaderboard}
     assert [cell.best for cell in rows[NDCG].cells] == [False, True, False]
     assert [cell.best for cell in rows["latency_ms"].cells] == [True, False, False]
+
+
+def test_nothing_is_best_where_all_models_are_equal(evidence) -> None:
+    first = evidence.scores[0]
+    equal = tuple(replace(s, values=first.values, reason=first.reason) for s in evidence.scores)
+    rows = _prepared(replace(evidence, scores=equal)).leaderboard
+    assert not any(cell.best for row in rows[:5] for cell in row.cells)
+    assert [cell.best for cell in rows[5].cells] == [False, True, False]
+
+
+def test_a_row_of_a_verdict_says_no_number_twice(evidence, decided) -> None:
+    measured = "gain +0.0064 [+0.0012, +0.0116], p = 0.0321, n = 116: "
+    about = f"{NDCG} on all: "
+    gain = _verdict_on_gain(
+        evidence, "inconclusive", f"{about}{measured}a gain above 0 is not shown."
+    )
+    rule = _prepared(evidence, decided("inconclusive", gain)).decisions[0].rules[0]
+    assert rule.why == ("A gain above 0 is not shown; about 3,100 more queries would settle it.")
+    assert rule.line == (
+        f"gain: {NDCG} on all: +0.0064 [+0.0012, +0.0116], limit 0.0000, p <.001; "
+        "about 3,100 more queries would settle it"
+    )
+    other = _verdict_on_gain(evidence, "invalid", f"{about}bm25 did not answer 30 queries.")
+    rule = _prepared(evidence, decided("invalid", other)).decisions[0].rules[0]
+    assert rule.line.startswith(f"gain: {about}bm25 did not answer 30 queries;")
+
+
+def _verdict_on_gain(evidence, status: str, reason: str) -> Verdict:
+    found = next(c for c in evidence.comparisons if c.claim.rule == "gain")
+    return Verdict(
+        "gain",
+        found.claim,
+        status,
+        found.delta,
+        0.0,
+        found.ci,
+        found.p,
+        found.n,
+        3100,
+        NDCG,
+        "all",
+        reason,
+    )
+
+
+def test_a_verdict_on_no_metric_has_neither_place_nor_count(evidence, decided) -> None:
+    labels = Verdict(
+        "label_source", None, "invalid", None, None, None, None, 0, None, "", "", "Labels: click."
+    )
+    rule = _prepared(evidence, decided("invalid", labels)).decisions[0].rules[0]
+    assert (rule.n, rule.line) == ("n/a", "label_source: Labels: click.")
+
+
+def test_the_number_of_queries_that_would_settle_it_is_said_once(evidence, decided) -> None:
+    told = _verdict_on_gain(evidence, "inconclusive", "about 3,100 more queries would show it")
+    rule = _prepared(evidence, decided("inconclusive", told)).decisions[0].rules[0]
+    assert rule.reason.count("3,100") == rule.line.count("3,100") == 1
 
 
 def test_constant_scores_touch_final_lists_only(evidence) -> None:
