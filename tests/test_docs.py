@@ -43,7 +43,7 @@ def test_blocks_run_in_their_order(here: Path, environment: dict[str, str]) -> N
 @pytest.mark.network
 def test_the_table_is_what_the_demo_prints(tmp_path: Path, environment: dict[str, str]) -> None:
     command, table = TABLE.findall(README)[0]
-    wide = environment | {"COLUMNS": "100", "SAMEPOOL_CACHE": os.environ.get("SAMEPOOL_CACHE", "")}
+    wide = environment | {"COLUMNS": "104", "SAMEPOOL_CACHE": os.environ.get("SAMEPOOL_CACHE", "")}
     wide = {name: value for name, value in wide.items() if value}
     words = [*command.split(), "tracking=none", "out=out"]
     printed = run(words, tmp_path, wide).splitlines()
