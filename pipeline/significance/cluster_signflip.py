@@ -66,10 +66,12 @@ class ClusterSignflip:
             for place, flips in jobs
             if columns[place].n_nonzero <= self.exact_up_to
         }
-        found |= _sample(columns, {job: job[1] for job in jobs if job not in found}, seed)
         fine = max(self.flips, self.gate_flips)
-        coarse = {job: fine for job, seen in found.items() if seen.too_coarse(fine)}
-        return found | _sample(columns, coarse, seed)
+        few = {job: job[1] for job in jobs if job not in found and job[1] < fine}
+        found |= _sample(columns, few, seed)
+        # All that need the most flips together, because drawing so many signs takes long.
+        most = {job: fine for job in jobs if job not in found or found[job].too_coarse(fine)}
+        return found | _sample(columns, most, seed)
 
     def _bootstrap(
         self, columns: Sequence[Column], asked: Sequence[tuple[int, Claim]], seed: int
