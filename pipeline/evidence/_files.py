@@ -42,11 +42,16 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def write_parquet(path: Path, table: pa.Table) -> None:
-    """Writes an Arrow table; the same table gives the same bytes."""
+def write_parquet(path: Path, table: pa.Table, *, statistics: bool = True) -> None:
+    """Writes an Arrow table; the same table gives the same bytes.
+
+    Args:
+        path: where to.
+        table: what.
+        statistics: of each column's values, by which readers may skip rows.
+    """
     with replacing(path) as temporary:
-        # Nobody filters these files by statistics, which take longer than all the rest.
-        pq.write_table(table, temporary, compression="zstd", write_statistics=False)
+        pq.write_table(table, temporary, compression="zstd", write_statistics=statistics)
 
 
 def read_json(path: Path) -> Any:

@@ -54,7 +54,8 @@ def write_run(run: Run, pool: Pool, path: Path) -> None:
     }
     metadata = {KEY: json.dumps(about, sort_keys=True).encode()}
     table = pa.concat_tables(tables).unify_dictionaries()
-    write_parquet(path, table.replace_schema_metadata(metadata))
+    # Nobody filters whole lists by statistics, which take longer than all the rest.
+    write_parquet(path, table.replace_schema_metadata(metadata), statistics=False)
 
 
 def _table(lists: Lists, stage: str, pool: Pool, ids: pa.Array) -> pa.Table:
