@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from pipeline.cli._hydra import SCHEMAS
 from pipeline.core.registry import build, kinds
-from pipeline.core.settings import Comparison
+from pipeline.core.settings import CompareSettings
 from pipeline.workflow.build import build as build_experiment
 
 CONF = Path(__file__).parent.parent / "conf"
@@ -35,14 +35,14 @@ def composed(command: str, *words: str) -> Any:
     return OmegaConf.to_object(compose(command, list(words)))
 
 
-def with_option(group: str, option: str) -> Comparison:
+def with_option(group: str, option: str) -> CompareSettings:
     if group == "experiment":
         words = ["experiment=" + option, "out=out"]
     elif group == "models":
         words = [f"models=[{option}]", f"baseline={option}", "out=out"]
     else:
         words = [*BASE, f"{group}={option}"]
-    settings: Comparison = composed("compare", *words)
+    settings: CompareSettings = composed("compare", *words)
     return settings
 
 

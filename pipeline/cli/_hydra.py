@@ -26,14 +26,14 @@ from pipeline.cli._errors import explain, quoted
 from pipeline.core import settings as schema
 from pipeline.core.problems import Problem, SamepoolError
 from pipeline.core.suggest import did_you_mean
-from pipeline.workflow.voice import complain
+from pipeline.workflow.voice import complain, report
 
 SCHEMAS: dict[str, type[Any]] = {
-    "compare": schema.Comparison,
-    "check": schema.Comparison,
-    "gate": schema.Gate,
-    "upload": schema.Upload,
-    "ui": schema.Ui,
+    "compare": schema.CompareSettings,
+    "check": schema.CompareSettings,
+    "gate": schema.GateCommand,
+    "upload": schema.UploadCommand,
+    "ui": schema.UiCommand,
 }
 CODES = "SAMEPOOL_EXIT_CODES"
 SEVERITY = (1, 2, 5, 3, 4, 0)  # worst first
@@ -110,8 +110,7 @@ def _guarded(invocation: Invocation, config: DictConfig) -> int:
     try:
         return _command(invocation, config)
     except SamepoolError as error:
-        for problem in error.problems:
-            complain(f"samepool: {problem.severity}: {problem}")
+        report(error.problems)
         return error.exit_code
     except KeyboardInterrupt:
         raise

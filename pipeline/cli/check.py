@@ -1,11 +1,11 @@
 """samepool check."""
 
 from pipeline.cli._hydra import Context
-from pipeline.core.settings import Comparison
+from pipeline.core.settings import CompareSettings
 from pipeline.workflow.check import check
 
 
-def run(settings: Comparison, _context: Context) -> int:
+def run(settings: CompareSettings, _context: Context) -> int:
     """Lists every problem; 0 if none is an error."""
     check(settings)
     return 0

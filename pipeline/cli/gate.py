@@ -2,11 +2,11 @@
 
 from pipeline.cli._hydra import Context
 from pipeline.core.problems import fault
-from pipeline.core.settings import Gate
+from pipeline.core.settings import GateCommand
 from pipeline.workflow.gate import gate
 
 
-def run(settings: Gate, context: Context) -> int:
+def run(settings: GateCommand, context: Context) -> int:
     """Decides again; the exit code is the decision's."""
     if not context.run:
         fix = "run=FOLDER, run=MLFLOW_RUN_ID or run=latest"

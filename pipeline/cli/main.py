@@ -15,7 +15,7 @@ from pipeline.cli._argv import Invocation, parse
 from pipeline.cli._help import COMMANDS, command_help, overview
 from pipeline.core.problems import SamepoolError, fault
 from pipeline.core.suggest import did_you_mean
-from pipeline.workflow.voice import complain, say
+from pipeline.workflow.voice import complain, report, say
 
 INTERRUPTED = 130
 
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain("samepool: interrupted")
         return INTERRUPTED
     except SamepoolError as error:
-        show(error)
+        report(error.problems)
         return error.exit_code
     except BrokenPipeError:
         # The reader of our output went away (samepool ... | head): not an error of anybody's.
@@ -63,12 +63,6 @@ def _run(invocation: Invocation) -> int:
     from pipeline.cli._hydra import run  # noqa: PLC0415 - keeps --help fast
 
     return run(invocation)
-
-
-def show(error: SamepoolError) -> None:
-    """Prints every problem of an error, one a line, on standard error."""
-    for problem in error.problems:
-        complain(f"samepool: {problem.severity}: {problem}")
 
 
 if __name__ == "__main__":

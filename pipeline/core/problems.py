@@ -1,8 +1,10 @@
 """What can be wrong with an input, and the errors that carry it to the user."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
+
+T = TypeVar("T")
 
 Severity = Literal["error", "warning", "note"]
 
@@ -66,6 +68,20 @@ def fault(
 ) -> SamepoolError:
     """The error of a single problem."""
     return SamepoolError([Problem(code, "error", text, fix, file, where)])
+
+
+def collect(problems: list[Problem], make: Callable[[], T]) -> T | None:
+    """What ``make`` returns; None if it raises, with its problems added to ``problems``.
+
+    An unreachable service is raised on: it is no mistake of the user's to be listed with others.
+    """
+    try:
+        return make()
+    except UnreachableError:
+        raise
+    except SamepoolError as error:
+        problems.extend(error.problems)
+        return None
 
 
 def raise_errors(problems: Iterable[Problem]) -> tuple[Problem, ...]:

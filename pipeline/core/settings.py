@@ -44,7 +44,7 @@ class SignificanceSettings:
 class GateSettings:
     """conf/gate: rules by name, and what a verdict does."""
 
-    alpha: float = 0.025  # one-sided
+    alpha: float | None = 0.025  # one-sided; samepool gate: null is the comparison's own
     enforce: bool = False  # compare exits as gate does
     informational: bool = False  # record, but always exit 0
     rules: dict[str, Any] = field(default_factory=dict)
@@ -55,8 +55,6 @@ class ReportSettings:
     """conf/report: what people are shown."""
 
     top: int = 20  # places of each list kept in top.parquet
-    text: str = "show"  # query text: show or drop
-    users: str = "show"  # user ids: show, hash or drop
     title: str | None = None
 
 
@@ -82,7 +80,7 @@ class EngineSettings:
 
 
 @dataclass
-class Comparison:
+class CompareSettings:
     """conf/compare.yaml and conf/check.yaml."""
 
     pool: dict[str, Any] = field(default_factory=dict)
@@ -102,7 +100,7 @@ class Comparison:
 
 
 @dataclass
-class Gate:
+class GateCommand:
     """conf/gate.yaml: decide again from logged evidence."""
 
     candidate: str | None = None  # whose decision the exit code is
@@ -113,7 +111,7 @@ class Gate:
 
 
 @dataclass
-class Upload:
+class UploadCommand:
     """conf/upload.yaml: send results kept on disk."""
 
     tracking: TrackingSettings = field(default_factory=TrackingSettings)
@@ -121,7 +119,7 @@ class Upload:
 
 
 @dataclass
-class Ui:
+class UiCommand:
     """conf/ui.yaml: the MLflow UI on the embedded store."""
 
     host: str = "127.0.0.1"

@@ -57,7 +57,7 @@ def compared(
     """Metric and slices of a rule that compares with the baseline; all problems together.
 
     Raises:
-        SamepoolError: unknown names, a metric of lists, no baseline.
+        SamepoolError: unknown names, a metric of lists.
     """
     where = f"gate.rules.{name}"
     problems: list[Problem] = []
@@ -74,9 +74,6 @@ def compared(
     if info is not None and info.per == "list":
         text = f"{where}.metric: {info.label} is one value for a set of lists; it has no pairs"
         problems.append(Problem("list_metric", "error", text, "use kind: threshold"))
-    if axes.baseline is None:
-        text = f"{where} compares with a baseline, and there is none"
-        problems.append(Problem("no_baseline", "error", text, "set baseline="))
     if problems or info is None:
         raise SamepoolError(problems)
     return info, slices

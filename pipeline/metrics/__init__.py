@@ -6,6 +6,7 @@ exported as ``PLUGIN`` (or several as ``PLUGINS``), with ``info`` and ``measure`
 """
 
 from pipeline.metrics._base import Base
+from pipeline.metrics._conventions import check as check_conventions
 from pipeline.metrics._evaluate import evaluate
 from pipeline.metrics._judge import judge
 from pipeline.metrics._measure import measure
@@ -19,6 +20,7 @@ __all__ = [
     "Metric",
     "QueryMetric",
     "View",
+    "check_conventions",
     "evaluate",
     "judge",
     "known",

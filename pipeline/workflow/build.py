@@ -3,23 +3,28 @@
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 from pipeline.core.conventions import Conventions
-from pipeline.core.problems import Problem, SamepoolError, fault
+from pipeline.core.problems import Problem, SamepoolError, collect, fault, raise_errors
 from pipeline.core.registry import build as plugin
 from pipeline.core.registry import versions
 from pipeline.core.scores import MetricInfo
-from pipeline.core.settings import Comparison, MetricSettings, SignificanceSettings
-from pipeline.gate import Rule
+from pipeline.core.settings import CompareSettings, MetricSettings, SignificanceSettings
 from pipeline.gate import build as build_rules
 from pipeline.kernels.digest import of_json
-from pipeline.metrics import Metric, parse
+from pipeline.metrics import Metric, check_conventions, parse
 from pipeline.models import Model
+from pipeline.significance import check as check_significance
 from pipeline.workflow import references
 
 _NAME = re.compile(r"\w[\w.+@-]*")
-STAGES = ("pool", "models", "metrics", "slices", "significance", "gate", "report", "tracking")
+# Where other distributions may have put plugins of theirs.
+STAGES = (
+    "formats", "pool", "models", "metrics", "slices", "significance", "gate", "report", "tracking",
+    "engine",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +79,22 @@ class Experiment:
         return tuple(metric.info() for metric in self.metrics)
 
 
-def build(settings: Comparison) -> Experiment:
+def build(settings: CompareSettings) -> Experiment:
     """Validates the settings and builds the plugins they name; reads no data.
 
     Raises:
         SamepoolError: everything that is wrong with them, not only the first.
     """
     problems: list[Problem] = []
-    contenders = _collect(problems, lambda: _contenders(settings), ())
-    metrics = _collect(problems, lambda: _metrics(settings.metrics), ())
-    rules: Mapping[str, Rule] = _collect(problems, lambda: build_rules(settings.gate.rules), {})
-    _collect(problems, lambda: _levels(settings), None)
-    if problems:
+    contenders = collect(problems, lambda: _contenders(settings))
+    metrics = collect(problems, lambda: _metrics(settings.metrics))
+    collect(problems, lambda: build_rules(settings.gate.rules))
+    conventions = collect(problems, lambda: _conventions(settings.metrics))
+    collect(problems, lambda: _levels(settings))
+    collect(problems, lambda: check_significance(settings.significance))
+    alpha = settings.gate.alpha
+    if contenders is None or metrics is None or conventions is None or alpha is None or problems:
         raise SamepoolError(problems)
-    del rules  # built to be checked; decide builds them again from evidence or config alike
     return Experiment(
         pool=settings.pool,
         contenders=contenders,
@@ -95,50 +102,41 @@ def build(settings: Comparison) -> Experiment:
         primary=parse(settings.metrics.primary).label
         if settings.metrics.primary
         else metrics[0].label,
-        conventions=_conventions(settings.metrics),
+        conventions=conventions,
         slices=settings.slices.defs,
         significance=settings.significance,
         rules=settings.gate.rules,
-        alpha=settings.gate.alpha,
+        alpha=alpha,
         seed=settings.seed,
         plugins={stage: found for stage in STAGES if (found := versions(stage))},
     )
 
 
-def _collect(problems: list[Problem], make: Any, default: Any) -> Any:
-    try:
-        return make()
-    except SamepoolError as error:
-        problems.extend(error.problems)
-        return default
-
-
-def _contenders(settings: Comparison) -> tuple[Contender, ...]:
-    models, problems = settings.models, list[Problem]()
-    baseline = _collect(problems, lambda: _baseline(settings), None)
+def _contenders(settings: CompareSettings) -> tuple[Contender, ...]:
+    problems: list[Problem] = []
+    baseline = collect(problems, lambda: _baseline(settings))
+    read = partial(references.read, models=settings.models, where="candidates")
     asked = _candidates(settings, baseline)
-    found = [
-        _collect(problems, lambda v=v: references.read(v, models, "candidates"), None)
-        for v in asked
-    ]
-    if problems:
-        raise SamepoolError(problems)
-    named = _distinct([*([baseline] if baseline else []), *found])
+    found = [collect(problems, partial(read, value)) for value in asked]
+    raise_errors(problems)
+    named = [reference for reference in (baseline, *found) if reference is not None]
     if not named:
         fix = "models=[popular,svd], baseline=bm25.trec candidates=ce.trec, or experiment=movielens"
         raise fault("no_models", "no model to measure", fix)
-    contenders = []
-    for place, reference in enumerate(named):
-        role = "baseline" if baseline and place == 0 else "candidate"
-        model = _collect(problems, lambda r=reference: plugin("models", r.spec, r.where), None)
-        kind = str(reference.spec.get("kind"))
-        contenders.append(Contender(reference.name, role, reference.requested, kind, model))
-    if problems:
-        raise SamepoolError(problems)
-    return tuple(contenders)
+    _distinct(named)
+    built = [collect(problems, partial(_contender, reference, baseline)) for reference in named]
+    raise_errors(problems)
+    return tuple(contender for contender in built if contender is not None)
 
 
-def _baseline(settings: Comparison) -> references.Reference | None:
+def _contender(reference: references.Reference, baseline: references.Reference | None) -> Contender:
+    model = plugin("models", reference.spec, reference.where)
+    role = "baseline" if reference is baseline else "candidate"
+    kind = str(reference.spec["kind"])
+    return Contender(reference.name, role, reference.requested, kind, model)
+
+
+def _baseline(settings: CompareSettings) -> references.Reference | None:
     if settings.baseline is None:
         return None
     if isinstance(settings.baseline, list):
@@ -147,7 +145,7 @@ def _baseline(settings: Comparison) -> references.Reference | None:
     return references.read(settings.baseline, settings.models, "baseline")
 
 
-def _candidates(settings: Comparison, baseline: references.Reference | None) -> list[Any]:
+def _candidates(settings: CompareSettings, baseline: references.Reference | None) -> list[Any]:
     asked = settings.candidates
     if asked is None:
         own = baseline.name if baseline else None
@@ -155,7 +153,7 @@ def _candidates(settings: Comparison, baseline: references.Reference | None) -> 
     return list(asked) if isinstance(asked, list | tuple) else [asked]
 
 
-def _distinct(named: list[references.Reference]) -> list[references.Reference]:
+def _distinct(named: list[references.Reference]) -> None:
     """Refuses the same model twice; tells two files of one name apart by their folders."""
     problems = []
     seen: dict[str, references.Reference] = {}
@@ -173,9 +171,7 @@ def _distinct(named: list[references.Reference]) -> list[references.Reference]:
             fix = "write {path: FILE, name: OTHER} for one of them"
             problems.append(Problem("same_name", "error", text, fix))
         seen[reference.name] = reference
-    if problems:
-        raise SamepoolError(problems)
-    return named
+    raise_errors(problems)
 
 
 def _metrics(settings: MetricSettings) -> tuple[Metric, ...]:
@@ -185,10 +181,9 @@ def _metrics(settings: MetricSettings) -> tuple[Metric, ...]:
         names.append(settings.primary)
     if not names:
         raise fault("no_metrics", "no metric to measure", "metrics.names=[nDCG@10,RR@10]")
-    found = [_collect(problems, lambda n=n: parse(n), None) for n in names]
-    if problems:
-        raise SamepoolError(problems)
-    return tuple({metric.label: metric for metric in found}.values())
+    found = [collect(problems, partial(parse, name)) for name in names]
+    raise_errors(problems)
+    return tuple({metric.label: metric for metric in found if metric is not None}.values())
 
 
 def _conventions(settings: MetricSettings) -> Conventions:
@@ -199,46 +194,21 @@ def _conventions(settings: MetricSettings) -> Conventions:
         relevant_from=settings.relevant_from,
         no_relevant=settings.no_relevant,
     )
+    check_conventions(plain)
     return replace(plain, digest=of_json(asdict(plain)))
 
 
-def _levels(settings: Comparison) -> None:
+def _levels(settings: CompareSettings) -> None:
     """Ranges of the numbers that no plugin validates."""
-    choices = {
-        "metrics.profile": (settings.metrics.profile, ("samepool",)),
-        "metrics.ties": (settings.metrics.ties, ("id_desc", "id_asc", "given")),
-        "metrics.precision": (settings.metrics.precision, ("float64", "float32")),
-        "metrics.no_relevant": (
-            settings.metrics.no_relevant, ("default", "zero", "skip", "one", "error"),
-        ),
-        "report.text": (settings.report.text, ("show", "drop")),
-        "report.users": (settings.report.users, ("show", "hash", "drop")),
-    }  # fmt: skip
-    problems = [
-        Problem("bad_option", "error", f"{key}={value}", f"one of {', '.join(allowed)}")
-        for key, (value, allowed) in choices.items()
-        if value not in allowed
-    ]
-    sig = settings.significance
+    alpha, depth = settings.gate.alpha or 0.0, settings.engine.keep_depth
     ranges = {
-        "gate.alpha": (settings.gate.alpha, 0 < settings.gate.alpha < 0.5, "between 0 and .5"),
-        "significance.confidence": (sig.confidence, 0.5 < sig.confidence < 1, "between .5 and 1"),
-        "significance.flips": (sig.flips, sig.flips >= 99, "at least 99"),
-        "significance.gate_flips": (sig.gate_flips, sig.gate_flips >= 99, "at least 99"),
-        "significance.exact_up_to": (sig.exact_up_to, 0 <= sig.exact_up_to <= 20, "0 to 20"),
-        "significance.min_nonzero": (sig.min_nonzero, sig.min_nonzero >= 0, "0 or more"),
+        "gate.alpha": (settings.gate.alpha, 0 < alpha < 0.5, "between 0 and .5"),
         "report.top": (settings.report.top, 1 <= settings.report.top <= 1000, "1 to 1000"),
-        "engine.keep_depth": (
-            settings.engine.keep_depth,
-            settings.engine.keep_depth > 0,
-            "1 or more",
-        ),
+        "engine.keep_depth": (depth, depth > 0, "1 or more"),
         "seed": (settings.seed, settings.seed >= 0, "0 or more"),
     }
-    problems += [
+    raise_errors(
         Problem("bad_option", "error", f"{key}={value}", f"give a number {words}")
         for key, (value, good, words) in ranges.items()
         if not good
-    ]
-    if problems:
-        raise SamepoolError(problems)
+    )

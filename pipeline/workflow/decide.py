@@ -53,9 +53,8 @@ def all_claims(
     Raises:
         SamepoolError: a rule names a metric or slice that there is not.
     """
-    if about.baseline is None:
-        return ()
-    return (*_differences(about, significance), *claims(build(rules), about))
+    wanted = claims(build(rules), about)
+    return (*_differences(about, significance), *wanted) if about.baseline else ()
 
 
 def _differences(about: Axes, significance: SignificanceSettings) -> list[Claim]:

@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from pipeline import evidence as files
-from pipeline.core.settings import Gate
+from pipeline.core.problems import fault
+from pipeline.core.settings import GateCommand
 from pipeline.gate import build, rules_digest
-from pipeline.report import render, terminal
+from pipeline.report import render
 from pipeline.workflow import decide
 from pipeline.workflow.publish import fetch
+from pipeline.workflow.show import show
 from pipeline.workflow.voice import say
 
 
-def gate(settings: Gate, run: str) -> int:
+def gate(settings: GateCommand, run: str) -> int:
     """Recomputes tests and decisions from a finished comparison.
 
     Args:
@@ -35,11 +35,11 @@ def gate(settings: Gate, run: str) -> int:
         say(f"run: {folder if run == 'latest' or Path(run).is_dir() else run}")
         evidence = files.read(folder)
         rules = _rules(settings, evidence.settings["rules"])
-        alpha = settings.gate.alpha if settings.gate.rules else evidence.settings["alpha"]
+        alpha = _given(settings.gate.alpha, evidence.settings["alpha"])
         same = rules_digest(build(rules), alpha) == evidence.settings["rules_digest"]
         tested, decisions = decide.conclude(evidence, rules, alpha)
         out = _out(settings, folder, run)
-        terminal(tested, decisions, Console(), settings.report)
+        show(tested, decisions, settings.report)
         if not same:
             say("rules: not those fixed before scoring; this decision is exploratory")
         code = decide.exit_code(decisions, tested.models, settings.candidate)
@@ -49,7 +49,7 @@ def gate(settings: Gate, run: str) -> int:
     return 0 if settings.gate.informational else code
 
 
-def _rules(settings: Gate, logged: Mapping[str, Any]) -> dict[str, Any]:
+def _rules(settings: GateCommand, logged: Mapping[str, Any]) -> dict[str, Any]:
     """The rules to apply.
 
     ``gate=strict`` gives whole rules and replaces; ``+gate.rules.x.max_drop=.02`` changes one.
@@ -64,7 +64,16 @@ def _rules(settings: Gate, logged: Mapping[str, Any]) -> dict[str, Any]:
     return {**base, **changed}
 
 
-def _out(settings: Gate, folder: Path, run: str) -> Path:
+def _given(alpha: float | None, logged: float) -> float:
+    """The level to decide at: the one asked for, else the comparison's own."""
+    if alpha is None:
+        return logged
+    if not 0 < alpha < 0.5:
+        raise fault("bad_option", f"gate.alpha={alpha}", "give a number between 0 and .5")
+    return alpha
+
+
+def _out(settings: GateCommand, folder: Path, run: str) -> Path:
     if settings.out:
         return Path(settings.out)
     return folder / "gate" if run == "latest" or Path(run).is_dir() else Path("gate")

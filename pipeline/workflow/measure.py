@@ -15,13 +15,13 @@ from pipeline.core.problems import Problem
 from pipeline.core.run import Origin, Run
 from pipeline.core.scores import Scores
 from pipeline.core.settings import EngineSettings
-from pipeline.core.slices import Slices
 from pipeline.evidence.runs import find, keep, read_run
 from pipeline.kernels.digest import of_json
 from pipeline.kernels.eligibility import eligible
 from pipeline.metrics import judge, measure
-from pipeline.models import Registry, Tools, rank
-from pipeline.workflow.build import Contender, Experiment
+from pipeline.models import Tools, rank
+from pipeline.workflow.build import Contender
+from pipeline.workflow.prepare import Prepared
 
 Progress = Callable[[Sequence[slice], str], Iterator[slice]]
 
@@ -41,56 +41,43 @@ class Task:
     """All that measuring a model needs.
 
     Attributes:
-        experiment, pool, slices: what is compared, on what, where.
+        ready: what is compared, on what, where.
         engine: cache and depth.
         top: places of each list to keep.
         folder: the comparison's output folder.
-        origins: which model each contender is.
-        registry: where models of a registry come from.
         progress: shows how far scoring has come.
     """
 
-    experiment: Experiment
-    pool: Pool
-    slices: Slices
+    ready: Prepared
     engine: EngineSettings
     top: int
     folder: Path
-    origins: dict[str, Origin]
-    registry: Registry
     progress: Progress
 
     def __call__(self, contender: Contender) -> Measured:
         """Scores, judges and measures one model, and writes its lists."""
         run = self._run(contender)
-        experiment = self.experiment
-        depth = max(self.top, *(metric.cutoff or 0 for metric in experiment.metrics))
-        judged = judge(run, self.pool, experiment.conventions, depth)
-        scores = measure(
-            contender.name,
-            judged,
-            experiment.metrics,
-            self.slices,
-            self.pool,
-            experiment.conventions,
-        )
+        experiment, pool = self.ready.experiment, self.ready.pool
+        metrics, conventions = experiment.metrics, experiment.conventions
+        depth = max(self.top, *(metric.cutoff or 0 for metric in metrics))
+        judged = judge(run, pool, conventions, depth)
+        scores = measure(contender.name, judged, metrics, self.ready.slices, pool, conventions)
         kept = judged if run.retrieval is not None else judged[:1]
-        tops = pa.concat_tables(_tops(contender.name, one, self.pool, self.top) for one in kept)
-        record = _record(contender, run, scores, tops, self.pool)
-        return Measured(scores, tops, record, run.problems)
+        tops = pa.concat_tables(_tops(contender.name, one, pool, self.top) for one in kept)
+        return Measured(scores, tops, _record(contender, run, scores, tops, pool), run.problems)
 
     def _run(self, contender: Contender) -> Run:
         """The model's lists, from the cache where model and inputs are the same."""
-        origin = self.origins[contender.name]
+        origin, pool = self.ready.origins[contender.name], self.ready.pool
         cache, key = Path(self.engine.cache).expanduser(), self._key(origin)
         path = find(cache, key) if self.engine.reuse else None
         if path is not None:
-            run = read_run(path, self.pool)
+            run = read_run(path, pool)
         else:
-            depth, seed = self.engine.keep_depth, self.experiment.seed
-            tools = Tools(depth, seed, self.progress, origin, self.registry)
-            run = rank(contender.model, origin, self.pool, tools)
-            path = keep(run, self.pool, cache, key)
+            depth, seed = self.engine.keep_depth, self.ready.experiment.seed
+            tools = Tools(depth, seed, self.progress, origin, self.ready.registry)
+            run = rank(contender.model, origin, pool, tools)
+            path = keep(run, pool, cache, key)
         _link(path, self.folder / "runs" / f"{contender.name}.parquet")
         return replace(run, origin=origin)
 
@@ -99,10 +86,10 @@ class Task:
         parts = {
             "kind": origin.kind,
             "source": origin.source_digest,
-            "pool": self.pool.digest,
-            "logs": self.pool.logs_digest,
+            "pool": self.ready.pool.digest,
+            "logs": self.ready.pool.logs_digest,
             "depth": self.engine.keep_depth,
-            "seed": self.experiment.seed,
+            "seed": self.ready.experiment.seed,
         }
         return of_json(parts)
 

@@ -7,12 +7,12 @@ from types import TracebackType
 from pipeline import evidence as files
 from pipeline.core.decision import Decision
 from pipeline.core.evidence import Evidence
-from pipeline.core.problems import Problem, SamepoolError, UnreachableError, fault
-from pipeline.core.settings import TrackingSettings, Ui, Upload
+from pipeline.core.problems import SamepoolError, UnreachableError, fault
+from pipeline.core.settings import TrackingSettings, UiCommand, UploadCommand
 from pipeline.tracking import Links, Start, Ticket, open_tracker, waiting
 from pipeline.tracking import ui as serve
 from pipeline.workflow import decide
-from pipeline.workflow.voice import complain, say
+from pipeline.workflow.voice import report, say
 
 UNREACHABLE = UnreachableError.exit_code
 
@@ -36,7 +36,7 @@ class Publication:
         try:
             self._ticket = self._tracker.begin(self._start)
         except UnreachableError as error:
-            warn(error.problems)
+            report(error.problems)
         return self
 
     def publish(
@@ -50,11 +50,11 @@ class Publication:
         try:
             links = self._tracker.publish(self._ticket, folder, evidence, decisions)
         except UnreachableError as error:
-            warn(error.problems)
+            report(error.problems)
             self._done = True
             return [f"results are safe in {folder}; send them later with: samepool upload"], 5
         self._done = True
-        warn(links.problems)
+        report(links.problems)
         return describe(links), 0
 
     def __exit__(
@@ -78,20 +78,15 @@ def describe(links: Links) -> list[str]:
     return lines
 
 
-def warn(problems: Sequence[Problem]) -> None:
-    """Prints problems on standard error without stopping."""
-    for problem in problems:
-        complain(f"samepool: warning: {problem}")
-
-
-def upload(settings: Upload, run: str | None) -> int:
+def upload(settings: UploadCommand, run: str | None) -> int:
     """Publishes one folder, or every folder that waits, each once.
 
     Raises:
         SamepoolError: a folder is not a finished comparison.
         UnreachableError: the server does not answer.
     """
-    folders = [Path(run)] if run else waiting(Path(settings.root))
+    root = Path(settings.root)
+    folders = [find(run, settings.tracking, root)] if run else waiting(root)
     if not folders:
         say(f"nothing waits below {settings.root}")
         return 0
@@ -101,14 +96,14 @@ def upload(settings: Upload, run: str | None) -> int:
         rules, alpha = evidence.settings["rules"], evidence.settings["alpha"]
         tested, decisions = decide.conclude(evidence, rules, alpha)
         links = tracker.publish(None, folder, tested, decisions)
-        warn(links.problems)
+        report(links.problems)
         say(f"published {folder}")
         for line in describe(links):
             say(line)
     return 0
 
 
-def ui(settings: Ui) -> int:
+def ui(settings: UiCommand) -> int:
     """Serves the embedded store's UI until interrupted."""
     return serve(settings.tracking, settings.host, settings.port, say)
 
@@ -116,28 +111,42 @@ def ui(settings: Ui) -> int:
 def fetch(run: str, settings: TrackingSettings, into: Path) -> Path:
     """The output folder that ``run=`` names: a folder, ``latest``, or an MLflow run id.
 
+    Args:
+        run: as typed.
+        settings: where comparisons are logged.
+        into: where a logged one is downloaded to.
+
     Raises:
         SamepoolError: there is none.
+        UnreachableError: the server does not answer.
     """
-    if Path(run).is_dir():
-        return Path(run)
-    if run == "latest":
-        return _latest(settings)
-    if "/" in run or settings.kind == "none":
-        fix = "give an output folder, an MLflow run id, or latest"
-        raise fault("no_run", f"run={run}: no such folder", fix)
+    if _is_local(run):
+        return find(run, settings, Path("outputs"))
     return open_tracker(settings).fetch(run, into)
 
 
-def _latest(settings: TrackingSettings) -> Path:
-    """The newest finished comparison below outputs/ that was made for the same experiment."""
-    found = sorted(Path("outputs").rglob("manifest.json"), key=lambda path: path.stat().st_mtime)
+def _is_local(run: str) -> bool:
+    return run == "latest" or "/" in run or Path(run).is_dir()
+
+
+def find(run: str, settings: TrackingSettings, root: Path) -> Path:
+    """A finished comparison on this disk: a folder, or the latest below ``root``.
+
+    Raises:
+        SamepoolError: there is none.
+    """
+    if run != "latest":
+        if not Path(run).is_dir():
+            fix = "give an output folder, an MLflow run id, or latest"
+            raise fault("no_run", f"run={run}: there is no such folder", fix)
+        return Path(run)
+    found = sorted(root.rglob("manifest.json"), key=lambda path: path.stat().st_mtime)
     for manifest in reversed(found):
         try:
-            evidence = files.read_settings(manifest.parent)
+            logged = files.read_settings(manifest.parent)
         except SamepoolError:
             continue
-        if evidence.get("tracking_experiment") == settings.experiment:
+        if logged.get("tracking_experiment") == settings.experiment:
             return manifest.parent
-    text = f"run=latest: no finished comparison of experiment {settings.experiment} below outputs/"
-    raise fault("no_run", text, "run samepool compare first, or give run=FOLDER")
+    text = f"run=latest: no finished comparison of experiment {settings.experiment} below {root}"
+    raise fault("no_run", text, "compare first, or give run=FOLDER or tracking.experiment=NAME")

@@ -48,7 +48,7 @@ def axes(**changes):
     return replace(found, **changes)
 
 
-def evidence(comparisons=(), *, declared=None, values=0.5, missing=0, lists=None):
+def evidence(comparisons=(), *, declared=None, values=0.5, missing=0, lists=None, unjudged=0):
     tail = np.arange(Q) < 200
     query = np.column_stack([np.ones(Q, np.bool_), ~tail, tail])
     slices = Slices(
@@ -57,12 +57,14 @@ def evidence(comparisons=(), *, declared=None, values=0.5, missing=0, lists=None
     )  # fmt: skip
     columns = tuple((m.label, i) for m in METRICS[:3] for i in ("all", "new_items"))
     table = np.full((Q, len(columns)), values) if np.isscalar(values) else values
-    none = np.zeros(Q, np.uint8)
+    none, judged = np.zeros(Q, np.bool_), np.arange(Q) >= unjudged
 
     def scores(model, silent):
         reason = np.full((Q, len(columns)), Reason.OK, np.uint8)
         reason[:silent] = Reason.MISSING
-        return Scores(model, columns, table, reason, lists or {}, none, none, none.astype(float))
+        return Scores(
+            model, columns, table, reason, lists or {}, judged, none, none, none.astype(np.int32)
+        )
 
     ones = np.ones(Q)
     ids = pa.array([str(i) for i in range(Q)])

@@ -425,8 +425,9 @@ def test_metric_names_are_read_as_metrics_do(kit):
     assert claim.metric == "nDCG(gain=exp)@10"
 
 
-def test_rules_that_compare_need_a_baseline(kit):
-    assert "compares with a baseline" in complaint(BETTER, axes=kit.axes(baseline=None))
+def test_names_are_checked_without_a_baseline_too(kit):
+    typo = {"a": {"kind": "max_drop", "max_drop": 0.1, "slices": ["tial"]}}
+    assert "did you mean tail" in complaint(typo, axes=kit.axes(baseline=None))
 
 
 def test_one_slice_only(kit):
