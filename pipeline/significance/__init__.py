@@ -77,7 +77,7 @@ def test(  # noqa: PLR0913, PLR0917 - the stage's whole input, named in the desi
     Raises:
         SamepoolError: settings out of range; a claim about what was not measured.
     """
-    _check(settings)
+    check(settings)
     keys = Keys(scores, {info.label: info for info in metrics}, slices, units)
     columns = _columns(keys, claims)
     statuses = {key: column.status(settings.min_nonzero) for key, column in columns.items()}
@@ -103,7 +103,12 @@ def _key(claim: Claim) -> _Key:
     return claim.model, claim.baseline, claim.metric, claim.slice, claim.family == "F1"
 
 
-def _check(settings: SignificanceSettings) -> None:
+def check(settings: SignificanceSettings) -> None:
+    """Refuses settings out of range, all of them together.
+
+    Raises:
+        SamepoolError: they are.
+    """
     limits = {
         "flips": (99, 10_000_000),
         "gate_flips": (99, 10_000_000),

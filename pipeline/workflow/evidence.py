@@ -17,7 +17,6 @@ from pipeline.core.settings import CompareSettings
 from pipeline.gate import build as build_rules
 from pipeline.gate import rules_digest
 from pipeline.kernels.digest import of_json
-from pipeline.workflow.build import Experiment
 from pipeline.workflow.measure import Measured
 from pipeline.workflow.prepare import Prepared
 
@@ -72,7 +71,7 @@ def gather(ready: Prepared, described: dict[str, Any], measured: Sequence[Measur
         problems=(
             *ready.pool.problems,
             *(problem for one in measured for problem in one.problems),
-            *_notes(ready.experiment),
+            *_notes(ready),
         ),
     )
 
@@ -95,8 +94,12 @@ def pool_record(pool: Pool) -> PoolRecord:
     )
 
 
-def _notes(experiment: Experiment) -> tuple[Problem, ...]:
-    if experiment.baseline is None and len(experiment.contenders) > 1:
+def _notes(ready: Prepared) -> list[Problem]:
+    found = []
+    if ready.experiment.baseline is None and len(ready.experiment.contenders) > 1:
         text = "no baseline: models are measured side by side, nothing is tested or decided"
-        return (Problem("no_baseline", "note", text, "baseline=NAME"),)
-    return ()
+        found.append(Problem("no_baseline", "note", text, "baseline=NAME"))
+    if len(np.unique(ready.pool.units.weight)) > 1:
+        text = "sampling weights are kept but not used: every average counts each query once"
+        found.append(Problem("weights_unused", "warning", text))
+    return found

@@ -57,38 +57,36 @@ def test_slices_of_ones_own_on_the_command_line(samepool: Any, here: Path) -> No
 
 
 def test_the_exit_code_is_the_gates_where_it_is_enforced(samepool: Any, here: Path) -> None:
-    enforced = [*FILES, "tracking=none", "gate.enforce=true"]
-    passed = samepool("compare", *enforced, "candidates=ce.trec", "out=a")
-    assert passed.returncode == 0, passed.stdout + passed.stderr
-    assert json.loads((here / "a/gate.json").read_text())["decisions"][0]["status"] == "pass"
-    words = ["baseline=ce.trec", "candidates=splade.trec", "out=b"]
-    worse = samepool("compare", *enforced, *words)
+    enforced = [*FILES, "tracking=none", "gate.enforce=true", "candidates=[ce.trec,splade.trec]"]
+    best = samepool("compare", *enforced, "out=a")
+    assert best.returncode == 0, best.stdout + best.stderr
+    statuses = [d["status"] for d in json.loads((here / "a/gate.json").read_text())["decisions"]]
+    assert statuses == ["pass", "inconclusive"]
+    assert samepool("gate", "run=a", "tracking=none", "candidate=splade").returncode == 4
+    worse = samepool("compare", *enforced[:-1], "baseline=ce.trec", "candidates=splade.trec")
     assert worse.returncode == 3, worse.stdout + worse.stderr
-    open_ = samepool("compare", *enforced, "candidates=splade.trec", "out=c")
-    assert open_.returncode == 4, open_.stdout + open_.stderr
-    best = samepool("compare", *enforced, "candidates=[ce.trec,splade.trec]", "out=d")
-    assert best.returncode == 0
-    words = ["candidates=[ce.trec,splade.trec]", "candidate=splade", "out=e"]
-    assert samepool("compare", *enforced, *words).returncode == 4
 
 
-def test_a_sweep_exits_with_its_worst_code(samepool: Any, here: Path) -> None:
-    words = ["--config-dir", "conf", "-m", "pool=shop,web", "experiment=nightly", "tracking=none"]
-    done = samepool("compare", *words, "out=sweep")
-    assert done.returncode == 0, done.stderr
+def test_a_level_asked_for_is_the_level_used(samepool: Any, here: Path) -> None:
+    strict = ["candidates=ce.trec", "gate.alpha=1e-9", *QUIET]
+    assert samepool("compare", *FILES, *strict).returncode == 0
+    again = samepool("gate", "run=out", "tracking=none")
+    assert again.returncode == 4
+    assert "exploratory" not in again.stdout
+    other = samepool("gate", "run=out", "tracking=none", "gate.alpha=0.025")
+    assert other.returncode == 0
+    assert "exploratory" in other.stdout
+
+
+def test_a_sweep_exits_with_its_worst_code_whatever_the_process(samepool: Any, here: Path) -> None:
+    words = ["--config-dir", "conf", "-m", "hydra/launcher=joblib", "pool=shop", "tracking=none"]
+    done = samepool(
+        "compare", *words, "experiment=nightly", "candidates=splade.trec,ce.trec",
+        "gate.enforce=true", "out=sweep",
+    )  # fmt: skip
+    assert done.returncode == 4, done.stderr
     assert (here / "sweep/0/report.html").is_file()
     assert (here / "sweep/1/report.html").is_file()
-    mixed = samepool("compare", *words, "candidates=splade.trec,ce.trec", "gate.enforce=true")
-    assert mixed.returncode == 4, mixed.stderr
-
-
-def test_a_sweep_over_processes_exits_with_its_worst_code(samepool: Any) -> None:
-    words = ["--config-dir", "conf", "-m", "hydra/launcher=joblib", "experiment=nightly"]
-    done = samepool(
-        "compare", *words, "pool=shop,web", "tracking=none", "baseline=ce.trec",
-        "candidates=splade.trec", "gate.enforce=true", "out=sweep",
-    )  # fmt: skip
-    assert done.returncode == 3, done.stderr
 
 
 def test_finished_models_are_not_scored_again(samepool: Any, here: Path) -> None:

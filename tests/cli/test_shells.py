@@ -6,23 +6,16 @@ from pathlib import Path
 
 import pytest
 
-COMPARE = "samepool compare"
-RUNS = "baseline=bm25.trec 'candidates=[ce.trec,splade.trec]'"
-METRICS = """"metrics.names=['nDCG(gain=exp)@10',R@100,RR@10]\""""
-SLICE = """"+slices.defs.long={where: 'length >= 6'}\""""
-MINE = "--config-dir conf"
-
-COMPARE = "samepool compare"
 RUNS = "baseline=bm25.trec 'candidates=[ce.trec,splade.trec]'"
 METRICS = "metrics.names=['nDCG(gain=exp)@10',R@100,RR@10]"
 SLICE = "+slices.defs.long={where: 'length >= 6'}"
 MINE = "--config-dir conf"
 
+# check reads a command line exactly as compare does, and takes a second less.
 LINES = [
-    f"{COMPARE} pool.qrels=qrels.trec {RUNS}",
-    f'{COMPARE} "{METRICS}" "{SLICE}" {MINE} pool=shop {RUNS}',
-    f"{COMPARE} -m pool=shop,web experiment=nightly {MINE}",
-    f"samepool check {MINE} pool=shop experiment=nightly",
+    f"samepool check pool.qrels=qrels.trec {RUNS}",
+    f'samepool check "{METRICS}" "{SLICE}" {MINE} pool=shop {RUNS}',
+    f"samepool compare -m pool=shop,web experiment=nightly {MINE}",
 ]
 
 
