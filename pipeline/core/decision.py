@@ -1,12 +1,15 @@
 """What the rules say of a model."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from pipeline.core.comparison import Claim
 
 Status = Literal["pass", "fail", "inconclusive", "invalid"]
 DecisionStatus = Literal["pass", "fail", "inconclusive", "invalid", "no_criteria"]
+
+WORST_FIRST: Final[tuple[Status, ...]] = ("invalid", "fail", "inconclusive", "pass")
+BEST_FIRST: Final[tuple[DecisionStatus, ...]] = (*reversed(WORST_FIRST), "no_criteria")
 
 
 @dataclass(frozen=True, slots=True)

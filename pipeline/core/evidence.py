@@ -119,3 +119,31 @@ class Evidence:
     tops: pa.Table
     comparisons: tuple[Comparison, ...]
     problems: tuple[Problem, ...]
+
+    @property
+    def baseline(self) -> str | None:
+        """Name of the model that the others are compared with; None where there is none."""
+        return next((model.name for model in self.models if model.role == "baseline"), None)
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Names of the other models, in their order."""
+        return tuple(model.name for model in self.models if model.role != "baseline")
+
+    @property
+    def primary(self) -> str:
+        """Label of the metric that the comparison is about."""
+        return str(self.settings["primary"])
+
+    @property
+    def confidence(self) -> float:
+        """Level of two-sided intervals."""
+        return float(self.settings["significance"]["confidence"])
+
+    def metric(self, label: str) -> MetricInfo:
+        """The metric of a label.
+
+        Raises:
+            KeyError: it was not measured.
+        """
+        return {info.label: info for info in self.metrics}[label]

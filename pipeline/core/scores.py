@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
-from pipeline.core.arrays import F64, U8
+from pipeline.core.arrays import F64, I32, U8, Bool
 
 
 class Reason(IntEnum):
@@ -54,6 +54,7 @@ class Scores:
         values: (Q, C); NaN exactly where the reason says that there is no value.
         reason: (Q, C) codes of :class:`Reason`.
         lists: (slice name, label of a list metric) -> value; NaN where undefined.
+        judged: (Q,) whether the query has judgments: the topic set, also of list metrics.
         tied: (Q,) whether a tie crosses the largest cutoff of the metric set.
         constant: (Q,) whether all scores that the model gave the query were equal.
         length: (Q,) items returned.
@@ -64,6 +65,14 @@ class Scores:
     values: F64
     reason: U8
     lists: Mapping[tuple[str, str], float]
-    tied: U8
-    constant: U8
-    length: F64
+    judged: Bool
+    tied: Bool
+    constant: Bool
+    length: I32
+
+    def column(self, label: str, item_slice: str) -> tuple[F64, U8] | None:
+        """(Q,) values and (Q,) reasons of a per-query metric; None where it was not measured."""
+        if (label, item_slice) not in self.columns:
+            return None
+        place = self.columns.index((label, item_slice))
+        return self.values[:, place], self.reason[:, place]

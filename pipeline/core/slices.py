@@ -37,6 +37,14 @@ class Slices:
         """All slice names: query slices, item slices, crossings; ``all`` first and once."""
         return (*self.query_names, *self.item_names[1:], *self.crossings)
 
+    def mask(self, name: str) -> Bool:
+        """(Q,) members of a query slice.
+
+        Raises:
+            ValueError: there is no such query slice.
+        """
+        return self.query[:, self.query_names.index(name)]
+
     def split(self, name: str) -> tuple[str, str]:
         """The query slice and the item slice that a slice name stands for.
 

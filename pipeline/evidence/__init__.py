@@ -36,10 +36,10 @@ SECTIONS = (
     _membership,
     _per_query,
     _lists,
+    _by_slice,
     _top,
-    _comparisons,
     _comparison,
-)
+)  # what rests on the evidence alone; comparisons.csv and gate.json show decisions too
 
 seal = _manifest.seal
 verify = _manifest.verify
@@ -60,7 +60,6 @@ def write(evidence: Evidence, folder: Path, decisions: Sequence[Decision] = ()) 
     for section in SECTIONS:
         section.write(evidence, folder)
     _comparisons.write(evidence, folder, decisions)
-    _by_slice.write(evidence, folder)
 
 
 def read(folder: Path) -> Evidence:

@@ -14,6 +14,7 @@ from pipeline.core.evidence import Evidence
 from pipeline.core.scores import Scores
 from pipeline.evidence._csv import write_csv
 from pipeline.kernels.intervals import cluster_mean
+from pipeline.kernels.means import macro
 
 FILE = "by_slice.csv"
 COLUMNS = ("model", "metric", "slice", "average", "n", "mean", "ci_low", "ci_high")
@@ -25,39 +26,35 @@ def write(evidence: Evidence, folder: Path) -> None:
 
 
 def _rows(evidence: Evidence) -> Iterator[list[Any]]:
-    slices = evidence.slices
-    masks = {name: slices.query[:, i] for i, name in enumerate(slices.query_names)}
-    confidence = evidence.settings["significance"]["confidence"]
+    slices, confidence = evidence.slices, evidence.confidence
     for scores in evidence.scores:
         for info in evidence.metrics:
             for name in slices.names:
-                if info.per == "list":
-                    cells = _of_lists(scores, (name, info.label), masks[slices.split(name)[0]])
+                query_slice, item_slice = slices.split(name)
+                mask = slices.mask(query_slice)
+                found = scores.column(info.label, item_slice)
+                if found is not None:
+                    cells = _of_queries(found[0], mask, evidence.units.cluster, confidence)
+                elif (name, info.label) in scores.lists:
+                    cells = _of_lists(scores, (name, info.label), mask)
                 else:
-                    query, item = slices.split(name)
-                    values = scores.values[:, scores.columns.index((info.label, item))]
-                    cells = _of_queries(
-                        values[masks[query]], evidence.units.cluster[masks[query]], confidence
-                    )
-                if cells:
-                    yield [scores.model, info.label, name, "macro", *cells]
+                    continue
+                yield [scores.model, info.label, name, "macro", *cells]
 
 
 def _of_lists(scores: Scores, key: tuple[str, str], mask: Bool) -> list[Any]:
     """One value for all lists of the slice; no interval, as it is no mean over queries."""
-    if key not in scores.lists:
-        return []
     value = scores.lists[key]
-    return [int(mask.sum()), None if np.isnan(value) else value, None, None]
+    return [int((mask & scores.judged).sum()), None if np.isnan(value) else value, None, None]
 
 
-def _of_queries(values: F64, clusters: I32, confidence: float) -> list[Any]:
-    kept = ~np.isnan(values)
-    n = int(kept.sum())
-    if not n:
+def _of_queries(values: F64, mask: Bool, clusters: I32, confidence: float) -> list[Any]:
+    mean, n = macro(values, mask)
+    if mean is None:
         return [0, None, None, None]
+    kept = mask & ~np.isnan(values)
     _, codes = np.unique(clusters[kept], return_inverse=True)
     sums: F64 = np.bincount(codes, weights=values[kept]).astype(np.float64)
-    found = cluster_mean(sums, np.bincount(codes).astype(np.float64))
-    low, high = found.interval(confidence) or (None, None)
-    return [n, found.mean, low, high]
+    spread = cluster_mean(sums, np.bincount(codes).astype(np.float64))
+    low, high = spread.interval(confidence) or (None, None)
+    return [n, mean, low, high]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from pipeline.core.evidence import SCHEMA, Evidence
 from pipeline.core.problems import Problem, fault
+from pipeline.core.redact import redact_values
 from pipeline.evidence._files import plain, read_json, write_json
 
 FILE = "comparison.json"
@@ -20,15 +21,15 @@ class Summary(NamedTuple):
 
 
 def write(evidence: Evidence, folder: Path) -> None:
-    """Writes the summary."""
+    """Writes the summary, without secrets."""
     value = {
         "schema": evidence.schema,
-        "settings": plain(evidence.settings),
-        "pool": plain(evidence.pool),
-        "models": plain(evidence.models),
+        "settings": redact_values(plain(evidence.settings)),
+        "pool": redact_values(plain(evidence.pool)),
+        "models": redact_values(plain(evidence.models)),
         "metrics": [info.label for info in evidence.metrics],
-        "slices": plain(evidence.slices.definitions),
-        "problems": plain(evidence.problems),
+        "slices": plain(evidence.slices.definitions),  # a slice may be called token_rare
+        "problems": redact_values(plain(evidence.problems)),
     }
     write_json(folder / FILE, value)
 

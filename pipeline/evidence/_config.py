@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from pipeline.evidence._files import write_text
+from pipeline.core.files import write_text
 
 
 def write_config(folder: Path, config: str, overrides: Sequence[str]) -> None:

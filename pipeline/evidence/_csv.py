@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.files import write_text
 from pipeline.core.problems import fault
-from pipeline.evidence._files import missing, write_text
+from pipeline.evidence._files import missing
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

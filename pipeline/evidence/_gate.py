@@ -19,11 +19,10 @@ def write(evidence: Evidence, decisions: Sequence[Decision], folder: Path, *, sa
         folder: where to.
         same: whether the rules are those fixed before scoring.
     """
-    baseline = next((m.name for m in evidence.models if m.role == "baseline"), None)
     value = {
         "schema": 1,
         "pool": {"name": evidence.pool.name, "digest": evidence.pool.digest},
-        "baseline": baseline,
+        "baseline": evidence.baseline,
         "rules_as_fixed": same,
         "decisions": plain(tuple(decisions)),
     }

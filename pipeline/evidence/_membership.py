@@ -21,7 +21,7 @@ def write(evidence: Evidence, folder: Path) -> None:
     """Writes memberships and definitions; masks over judgments are not kept."""
     slices = evidence.slices
     columns = {"query_id": evidence.units.query_id}
-    masks = {name: slices.query[:, place] for place, name in enumerate(slices.query_names)}
+    masks = {name: slices.mask(name) for name in slices.query_names}
     about = {
         "query_names": plain(slices.query_names),
         "item_names": plain(slices.item_names),

@@ -1,8 +1,9 @@
-"""models.json: which models exactly, baseline first. Producer: models."""
+"""models.json: which models exactly, baseline first; no user info of URIs. Producer: models."""
 
 from pathlib import Path
 
 from pipeline.core.evidence import Evidence, Ledger, ModelRecord
+from pipeline.core.redact import redact_values
 from pipeline.evidence._files import plain, read_json, write_json
 
 FILE = "models.json"
@@ -10,7 +11,7 @@ FILE = "models.json"
 
 def write(evidence: Evidence, folder: Path) -> None:
     """Writes one record a model."""
-    write_json(folder / FILE, {"models": plain(evidence.models)})
+    write_json(folder / FILE, {"models": redact_values(plain(evidence.models))})
 
 
 def read(folder: Path) -> tuple[ModelRecord, ...]:

@@ -1,7 +1,8 @@
 """per_query.parquet: query_id, model, metric, item_slice, value, reason. Producer: metrics.
 
 One row for every query of the pool, model and score column; a missing value is null and its reason
-says why. Beside it, per_model.parquet: query_id, model, length, constant, tied.
+says why. Beside it, per_model.parquet: query_id, model, length, judged, constant,
+tied.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,9 +57,10 @@ def _lengths(scores: Scores, ids: pa.Array) -> pa.Table:
     columns = {
         "query_id": ids,
         "model": _constant(scores.model, len(ids)),
-        "length": scores.length.astype(np.int64),
-        "constant": scores.constant.astype(bool),
-        "tied": scores.tied.astype(bool),
+        "length": scores.length,
+        "judged": scores.judged,
+        "constant": scores.constant,
+        "tied": scores.tied,
     }
     return pa.table(columns)
 
@@ -77,6 +79,8 @@ def read(
     n = len(units.query_id)
     table = read_parquet(folder / FILE)
     per_model = read_parquet(folder / LENGTHS)
+    if "judged" not in per_model.column_names:
+        raise damaged(folder / LENGTHS, ValueError("it has no column judged"))
     n_columns, rest = divmod(table.num_rows, max(n * len(models), 1))
     if rest or per_model.num_rows != n * len(models):
         raise damaged(folder / FILE, ValueError("it has other queries or models than the rest"))
@@ -111,7 +115,5 @@ def _scores(
         values=np.ascontiguousarray(values.reshape(shape).T),
         reason=np.ascontiguousarray(reason.reshape(shape).T),
         lists=lists,
-        tied=about["tied"].to_numpy(zero_copy_only=False).astype(np.uint8),
-        constant=about["constant"].to_numpy(zero_copy_only=False).astype(np.uint8),
-        length=about["length"].to_numpy().astype(np.float64),
+        **{name: about[name].to_numpy() for name in ("judged", "tied", "constant", "length")},
     )

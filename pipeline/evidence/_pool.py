@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from pipeline.core.evidence import Evidence, PoolRecord
+from pipeline.core.redact import redact_values
 from pipeline.evidence._files import plain, read_json, write_json
 
 FILE = "pool.json"
@@ -10,7 +11,7 @@ FILE = "pool.json"
 
 def write(evidence: Evidence, folder: Path) -> None:
     """Writes the pool's record."""
-    write_json(folder / FILE, plain(evidence.pool))
+    write_json(folder / FILE, redact_values(plain(evidence.pool)))
 
 
 def read(folder: Path) -> PoolRecord:

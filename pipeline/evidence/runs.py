@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from pipeline.core.arrays import F64, I32
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem
+from pipeline.core.redact import redact_values
 from pipeline.core.run import Lists, Origin, Run
 from pipeline.evidence._files import plain, read_parquet, write_parquet
 from pipeline.kernels.digest import of_file
@@ -44,12 +45,12 @@ def write_run(run: Run, pool: Pool, path: Path) -> None:
     stages = {"final": run.final, "retrieval": run.retrieval}
     tables = [_table(lists, stage, pool, ids) for stage, lists in stages.items() if lists]
     about = {
-        "origin": plain(run.origin),
+        "origin": redact_values(plain(run.origin)),
         "cost": {name: values.tolist() for name, values in run.cost.items()},
         "outside": run.outside,
         "digest": run.digest,
         "has_retrieval": run.retrieval is not None,
-        "problems": plain(run.problems),
+        "problems": redact_values(plain(run.problems)),
         "has_rank": [lists.given_rank is not None for lists in stages.values() if lists],
     }
     metadata = {KEY: json.dumps(about, sort_keys=True).encode()}

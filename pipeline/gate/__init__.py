@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, Protocol, cast
+from typing import Any, Protocol, cast
 
 from pipeline.core import registry
 from pipeline.core.comparison import Claim, Comparison
-from pipeline.core.decision import Decision, DecisionStatus, Verdict
+from pipeline.core.decision import WORST_FIRST, Decision, DecisionStatus, Verdict
 from pipeline.core.evidence import Evidence
 from pipeline.core.problems import Problem, SamepoolError, fault
 from pipeline.core.scores import MetricInfo
@@ -17,7 +17,6 @@ from pipeline.kernels.adjust import holm
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 _RESERVED = ("report", "holm", "label_source")
-_WORST_FIRST: Final[tuple[DecisionStatus, ...]] = ("invalid", "fail", "inconclusive", "pass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +189,8 @@ def _largest(verdicts: Sequence[Verdict]) -> float | None:
 
 def _worst(verdicts: Sequence[Verdict]) -> DecisionStatus:
     statuses = {verdict.status for verdict in verdicts}
-    unknown = statuses - set(_WORST_FIRST)
-    return "invalid" if unknown else next(s for s in _WORST_FIRST if s in statuses)
+    unknown = statuses - set(WORST_FIRST)
+    return "invalid" if unknown else next(s for s in WORST_FIRST if s in statuses)
 
 
 def _decision(decision: Decision, alpha: float, evidence_digest: str) -> Decision:

@@ -92,10 +92,10 @@ def _unanswered(claim: Claim, evidence: Evidence) -> str:
     """A baseline that did not answer scores the worst value, which would look like a gain."""
     scores = next((s for s in evidence.scores if s.model == claim.baseline), None)
     query_slice, item_slice = evidence.slices.split(claim.slice)
-    if scores is None or (claim.metric, item_slice) not in scores.columns:
+    column = scores.column(claim.metric, item_slice) if scores else None
+    if column is None:
         return "the evidence holds no values of the baseline"
-    inside = evidence.slices.query[:, evidence.slices.query_names.index(query_slice)]
-    reason = scores.reason[inside, scores.columns.index((claim.metric, item_slice))]
+    reason = column[1][evidence.slices.mask(query_slice)]
     judged = int((reason != Reason.UNJUDGED).sum())
     missing = int((reason == Reason.MISSING).sum())
     if missing <= _MISSING_SHARE * judged:

@@ -12,6 +12,7 @@ from pipeline.core.problems import fault
 from pipeline.core.scores import MetricInfo, Reason, Scores
 from pipeline.gate import Axes
 from pipeline.gate._axes import matching, metric
+from pipeline.kernels.means import macro
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,25 +108,25 @@ def _level(
 ) -> tuple[float | None, int, str]:
     """The model's value, the queries behind it, and a note on it or on why there is none."""
     query_slice, item_slice = evidence.slices.split(where)
-    inside = evidence.slices.query[:, evidence.slices.query_names.index(query_slice)]
+    inside = evidence.slices.mask(query_slice)
     if scores is None:
         return None, 0, "the evidence holds no values of the model"
     if info.per == "list":
         value = scores.lists.get((where, info.label), np.nan)
         found = float(value) if np.isfinite(value) else None
-        return found, int(inside.sum()), "" if found is not None else "not measured there"
-    if (info.label, item_slice) not in scores.columns:
+        n = int((inside & scores.judged).sum())
+        return found, n, "" if found is not None else "not measured there"
+    column = scores.column(info.label, item_slice)
+    if column is None:
         return None, 0, "not measured there"
-    place = scores.columns.index((info.label, item_slice))
-    values, reason = scores.values[inside, place], scores.reason[inside, place]
-    known = values[~np.isnan(values)]
-    if not len(known):
+    values, reason = column
+    if np.isinf(values[inside]).any():
+        return None, int((inside & ~np.isnan(values)).sum()), "a value is not finite"
+    mean, n = macro(values, inside)
+    if mean is None:
         return None, 0, "no query has a value (empty slice?)"
-    if not np.isfinite(known).all():
-        return None, len(known), "a value is not finite"
-    silent = int((np.isnan(values) & (reason == Reason.MISSING)).sum())
-    note = f" ({silent:,} unanswered queries left out)" if silent else ""
-    return float(known.mean()), len(known), note
+    silent = int((inside & np.isnan(values) & (reason == Reason.MISSING)).sum())
+    return mean, n, f" ({silent:,} unanswered queries left out)" if silent else ""
 
 
 PLUGIN = Threshold

@@ -18,6 +18,7 @@ from pipeline.core.pool import (
 )
 from pipeline.core.run import Lists, Origin, Run
 from pipeline.core.slices import ALL, Slices
+from pipeline.kernels.means import macro
 from pipeline.metrics._judge import judge
 from pipeline.metrics._measure import measure
 from pipeline.metrics._parse import parse_all
@@ -70,12 +71,11 @@ def evaluate(
     depth = max((metric.cutoff or 0 for metric in metrics), default=0)
     judged = judge(run_of(run, pool), pool, conventions, depth)
     scores = measure("run", judged, metrics, everything(pool), pool, conventions)
-    means = {
-        label: float(np.mean(column[~np.isnan(column)])) if not np.isnan(column).all() else np.nan
-        for (label, _), column in zip(scores.columns, scores.values.T, strict=True)
-    }
-    lists = {label: value for (_, label), value in scores.lists.items()}
-    return {metric.label: (means | lists)[metric.label] for metric in metrics}
+    found = {label: value for (_, label), value in scores.lists.items()}
+    for (label, _), column in zip(scores.columns, scores.values.T, strict=True):
+        mean, _n = macro(column, scores.judged)
+        found[label] = np.nan if mean is None else mean
+    return {metric.label: found[metric.label] for metric in metrics}
 
 
 def pool_of(qrels: Table, items: Iterable[str] = ()) -> Pool:

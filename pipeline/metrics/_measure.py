@@ -76,9 +76,10 @@ def measure(
             if info.per == "list"
             for name in slices.names
         },
-        tied=_tied(final, metrics, conventions).astype(np.uint8),
-        constant=final.constant.astype(np.uint8),
-        length=final.length.astype(np.float64),
+        judged=views["final", ALL].topics,
+        tied=_tied(final, metrics, conventions),
+        constant=final.constant,
+        length=final.length,
     )
 
 
@@ -94,7 +95,7 @@ def _of_lists(metric: ListMetric, views: Views, slices: Slices, name: str) -> fl
     """A list metric's value on the judged queries of a slice."""
     query_slice, item_slice = slices.split(name)
     view = views[metric.info().stage, ALL]
-    queries: Bool = view.topics & slices.query[:, slices.query_names.index(query_slice)]
+    queries: Bool = view.topics & slices.mask(query_slice)
     if item_slice != ALL or not queries.any():
         return float("nan")
     return metric.measure(view, queries)

@@ -3,8 +3,6 @@
 Every module here is one kind of file; each renders the same prepared view.
 """
 
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -13,6 +11,7 @@ from rich.console import Console
 
 from pipeline.core.decision import Decision
 from pipeline.core.evidence import Evidence
+from pipeline.core.files import write_text
 from pipeline.core.registry import build, kinds
 from pipeline.core.settings import ReportSettings
 from pipeline.report._terminal import show
@@ -38,10 +37,9 @@ def render(
         OSError: the folder cannot be written.
     """
     view = prepare(evidence, decisions, settings)
-    folder.mkdir(parents=True, exist_ok=True)
     for kind in kinds("report"):
         output: Output = build("report", {"kind": kind}, "report")
-        _write(folder / output.name, output.render(view))
+        write_text(folder / output.name, output.render(view))
 
 
 def terminal(
@@ -49,15 +47,3 @@ def terminal(
 ) -> None:
     """Prints the comparison, the decisions last: a terminal shows its end first."""
     show(prepare(evidence, decisions, settings), console)
-
-
-def _write(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

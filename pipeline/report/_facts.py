@@ -1,7 +1,6 @@
 """What stands around the numbers: metrics, conventions, pool, slices, models, settings."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -11,14 +10,12 @@ import numpy as np
 
 from pipeline.core.comparison import Comparison
 from pipeline.core.evidence import Evidence, ModelRecord, PoolRecord
+from pipeline.core.redact import redact_uris, redact_values
 from pipeline.core.scores import MetricInfo
 from pipeline.core.slices import ALL
 from pipeline.report import _format as fmt
 from pipeline.report._means import Mean, Place
 from pipeline.report._words import FAMILIES
-
-_SECRET = re.compile(r"secret|passw|token|api_?key|credential", re.IGNORECASE)
-_USER_INFO = re.compile(r"//[^/@\s]+@")
 
 CONVENTIONS = {
     "profile": "named set of conventions",
@@ -69,8 +66,8 @@ class SliceView:
 
 
 def text(value: object) -> str:
-    """A value from outside, cleaned, with user names and passwords of addresses left out."""
-    return _USER_INFO.sub("//***@", fmt.clean(value))
+    """A value from outside, cleaned, without the user names and passwords of its addresses."""
+    return redact_uris(fmt.clean(value))
 
 
 def metric(info: MetricInfo, evidence: Evidence, means: Mapping[Place, Mean]) -> MetricView:
@@ -128,7 +125,9 @@ def pool(record: PoolRecord) -> tuple[Fact, ...]:
         Fact("items", fmt.count(record.n_items)),
         Fact("judgments", fmt.count(record.n_judgments)),
     ]
-    declared = [Fact(f"declared: {key}", value) for key, value in _flat("", record.declared)]
+    declared = [
+        Fact(f"declared: {key}", value) for key, value in _flat("", redact_values(record.declared))
+    ]
     return (*facts, *declared)
 
 
@@ -175,7 +174,7 @@ def origin(record: ModelRecord) -> tuple[Fact, ...]:
 
 def settings(evidence: Evidence) -> tuple[Fact, ...]:
     """Everything the comparison was set to, flattened; values of secrets are left out."""
-    return tuple(Fact(name, value) for name, value in _flat("", evidence.settings))
+    return tuple(Fact(name, value) for name, value in _flat("", redact_values(evidence.settings)))
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
@@ -184,8 +183,7 @@ def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _flat(f"{prefix}.{key}" if prefix else str(key), inner)
     elif prefix and value is not None:
         plain = value if isinstance(value, str) else json.dumps(value, default=str)
-        hidden = _SECRET.search(prefix.rsplit(".", 1)[-1])
-        yield text(prefix), "***" if hidden else text(plain)
+        yield text(prefix), text(plain)
 
 
 def methods(comparisons: Iterable[Comparison]) -> tuple[Fact, ...]:

@@ -23,13 +23,11 @@ _FEW = "too few non-zero deltas to rely on."
 _GATE = ("pass", "fail", "inconclusive", "invalid")
 
 
-def legend(
-    evidence: Evidence, tables: Tables, level: float, primary: MetricView | None
-) -> tuple[str, ...]:
+def legend(evidence: Evidence, tables: Tables, primary: MetricView) -> tuple[str, ...]:
     """The whole legend."""
     compared = tables.comparisons.values()
     lines = [
-        _DELTA.format(level=fmt.level(level)),
+        _DELTA.format(level=fmt.level(evidence.confidence)),
         *_adjusted(evidence.comparisons),
         "W/T/L: queries on which the candidate is better, equal, worse.",
         _TENDENCY,
@@ -43,7 +41,7 @@ def legend(
         )
     if any(comparison.status == "too_few" for comparison in compared):
         lines.append("too few: fewer clusters with a non-zero delta than the evidence minimum.")
-    if primary and ";" in primary.coverage:
+    if ";" in primary.coverage:
         lines.append(f"{primary.label} on all: {primary.coverage}.")
     return tuple(lines)
 
@@ -66,14 +64,12 @@ def _adjusted(compared: Iterable[Comparison]) -> list[str]:
     ]
 
 
-def brief(
-    evidence: Evidence, rows: Sequence[Row], level: float, *, beside: bool
-) -> tuple[str, ...]:
+def brief(evidence: Evidence, rows: Sequence[Row], *, beside: bool) -> tuple[str, ...]:
     """Four short lines at most; ``beside``: the candidates stand side by side in one table."""
     if not any(row.comparison for row in rows):
         return ()
     holm = _holm(evidence.comparisons)
-    interval = f"{fmt.level(level)} CI: two-sided, cluster-robust t, each for itself."
+    interval = f"{fmt.level(evidence.confidence)} CI: two-sided, cluster-robust t, each for itself."
     lines = (
         [
             "Intervals, p-values and W/T/L: report.html, comparisons.csv.",

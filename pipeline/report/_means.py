@@ -1,14 +1,15 @@
 """Means of every model on every metric and slice, with the counts that stand behind them."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.core.arrays import Bool
+from pipeline.core.arrays import F64, U8, Bool
 from pipeline.core.evidence import Evidence
 from pipeline.core.scores import MetricInfo, Reason, Scores
 from pipeline.core.slices import Slices
+from pipeline.kernels.means import macro
 
 Place = tuple[str, str, str]  # model, metric, slice
 
@@ -26,7 +27,7 @@ class Mean:
 
     Attributes:
         value: the mean, or the value of a list metric; None where there is none.
-        n: queries behind it.
+        n: queries behind it; for a list metric the judged queries of the slice.
         left_out: judged queries of the slice that have no value.
         scored: queries with nothing relevant that the convention's value stands for.
         constant: queries behind it whose order is the tie rule's alone.
@@ -43,45 +44,45 @@ class Mean:
 
 def means(evidence: Evidence) -> dict[Place, Mean]:
     """The mean of each model, metric and slice; a place that was not measured is absent."""
-    infos = {info.label: info for info in evidence.metrics}
     found: dict[Place, Mean] = {}
     for scores in evidence.scores:
         for name in evidence.slices.names:
-            found.update(_of_slice(scores, evidence.slices, name, infos))
+            found.update(_of_slice(scores, evidence.slices, name, evidence.metrics))
     return found
 
 
 def _of_slice(
-    scores: Scores, slices: Slices, name: str, infos: Mapping[str, MetricInfo]
+    scores: Scores, slices: Slices, name: str, metrics: Sequence[MetricInfo]
 ) -> dict[Place, Mean]:
     query_slice, item_slice = slices.split(name)
-    inside: Bool = slices.query[:, slices.query_names.index(query_slice)]
-    constant = scores.constant.astype(bool)
+    inside = slices.mask(query_slice)
     found: dict[Place, Mean] = {}
-    for column, (label, on) in enumerate(scores.columns):
-        if on == item_slice:
-            final = label not in infos or infos[label].stage == "final"
-            flat = constant if final else np.zeros_like(constant)
-            found[scores.model, label, name] = _mean(scores, column, inside, flat)
-    for (on, label), value in scores.lists.items():
-        if on == name:
-            n = int(np.count_nonzero(inside))
-            flat_n = int(np.count_nonzero(inside & constant))
-            exists = not np.isnan(value)
-            why = "" if exists else "not defined here" if n else "no queries"
-            place = scores.model, label, name
-            found[place] = Mean(float(value) if exists else None, n, 0, 0, flat_n, why)
+    for info in metrics:
+        column = scores.column(info.label, item_slice)
+        # Constant scores leave the order of final lists to the tie rule.
+        flat = scores.constant & (info.stage == "final")
+        if column is not None:
+            found[scores.model, info.label, name] = _mean(*column, inside, flat)
+        elif (name, info.label) in scores.lists:
+            value, judged = scores.lists[name, info.label], inside & scores.judged
+            found[scores.model, info.label, name] = _of_lists(value, judged, flat)
     return found
 
 
-def _mean(scores: Scores, column: int, inside: Bool, constant: Bool) -> Mean:
-    values, reason = scores.values[:, column], scores.reason[:, column]
+def _of_lists(value: float, judged: Bool, constant: Bool) -> Mean:
+    n, flat = int(np.count_nonzero(judged)), int(np.count_nonzero(judged & constant))
+    if np.isnan(value):
+        return Mean(None, n, 0, 0, flat, "not defined here" if n else "no queries")
+    return Mean(float(value), n, 0, 0, flat, "")
+
+
+def _mean(values: F64, reason: U8, inside: Bool, constant: Bool) -> Mean:
+    value, n = macro(values, inside)
     used = inside & ~np.isnan(values)
-    n = int(np.count_nonzero(used))
     gone = np.bincount(reason[inside & ~used], minlength=len(Reason))
     left_out = int(gone.sum() - gone[Reason.UNJUDGED])
     return Mean(
-        float(values[used].mean()) if n else None,
+        value,
         n,
         left_out,
         int(np.count_nonzero(reason[used] == Reason.NO_RELEVANT_SCORED)),

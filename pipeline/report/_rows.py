@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pipeline.core.comparison import Comparison
-from pipeline.core.decision import Decision, Verdict
+from pipeline.core.decision import WORST_FIRST, Decision, Verdict
 from pipeline.core.scores import MetricInfo
 from pipeline.report import _format as fmt
 from pipeline.report import _words as words
@@ -178,7 +178,7 @@ class Tables:
         status = comparison.status if comparison else "none"
         flag = words.UNTESTED.get(status, "")
         if found:
-            worst = min(found, key=lambda verdict: words.WORST_FIRST.index(verdict.status))
+            worst = min(found, key=lambda verdict: WORST_FIRST.index(verdict.status))
             text = words.STATUS[worst.status] + (f", {flag}" if flag else "")
             why = ", ".join(dict.fromkeys(v.rule for v in found))
             return text, worst.status, fmt.clean(why)

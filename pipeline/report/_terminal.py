@@ -64,7 +64,7 @@ def show(view: View, console: Console) -> None:
 
 def _several(view: View) -> bool:
     """Whether the notes belong to more tables than the one above them."""
-    return view.primary is not None and len(view.primary.groups) == 2
+    return len(view.primary.groups) == 2
 
 
 def _print(console: Console, *parts: Text | Table | Padding, apart: bool = True) -> None:
@@ -164,8 +164,8 @@ def _rests(view: View) -> list[Padding]:
     """What no model has, and which queries the primary metric leaves out."""
     clear = [words for words, field in _RARE if not _alarmed(view, field)]
     lines = [_note(f"none: {', '.join(clear)}")] if clear else []
-    metric = view.primary.metric if view.primary else None
-    if metric and ";" in metric.coverage:
+    metric = view.primary.metric
+    if ";" in metric.coverage:
         lines.append(_note(f"{metric.label} on all: {metric.coverage}"))
     return lines
 
@@ -199,8 +199,6 @@ def _means(
 
 def _primary(view: View, width: int) -> list[Block]:
     found = view.primary
-    if found is None:
-        return []
     if found.groups:
         return _slices.compared(found, view, width)
     title = labelled(f"{found.metric.label} ({found.metric.direction}) by slice", view)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.core.comparison import Comparison
-from pipeline.core.decision import Decision, Verdict
+from pipeline.core.decision import WORST_FIRST, Decision, Verdict
 from pipeline.core.evidence import Evidence
 from pipeline.core.scores import MetricInfo
 from pipeline.report import _format as fmt
@@ -91,7 +91,7 @@ def views(evidence: Evidence, decisions: Sequence[Decision]) -> tuple[DecisionVi
 def _view(
     decision: Decision, by_claim: Mapping[str, Comparison], infos: Mapping[str, MetricInfo]
 ) -> DecisionView:
-    ordered = sorted(decision.verdicts, key=lambda v: words.WORST_FIRST.index(v.status))
+    ordered = sorted(decision.verdicts, key=lambda v: WORST_FIRST.index(v.status))
     return DecisionView(
         fmt.clean(decision.model),
         decision.status,

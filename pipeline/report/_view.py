@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.core.decision import Decision
+from pipeline.core.decision import BEST_FIRST, Decision
 from pipeline.core.evidence import Evidence, ModelRecord
 from pipeline.core.scores import MetricInfo
 from pipeline.core.settings import ReportSettings
@@ -133,7 +133,7 @@ class View:
     candidates: tuple[str, ...]
     level: str
     labels: str
-    primary: MetricTable | None
+    primary: MetricTable
     others: tuple[MetricTable, ...]
     metrics: tuple[MetricView, ...]
     leaderboard: tuple[MeansRow, ...]
@@ -166,21 +166,20 @@ def prepare(evidence: Evidence, decisions: Sequence[Decision], settings: ReportS
     """Everything that the outputs show."""
     found = means(evidence)
     tables = Tables(found, shown(evidence.comparisons), verdicts(decisions))
-    primary = _primary(evidence)
+    primary = evidence.metric(evidence.primary)
     by_metric = {info.label: _table(info, evidence, tables) for info in evidence.metrics}
-    first = by_metric.get(primary.label) if primary else None
+    first = by_metric[primary.label]
     judged = [info for info in evidence.metrics if info.label.partition("@")[0] == "Judged"]
     declared = evidence.pool.declared
-    base = _baseline(evidence)
     return View(
         title=_title(evidence, settings),
         unit="requests" if declared.get("unit") == "request" else "queries",
         pool=_pool_line(evidence),
         pool_facts=_facts.pool(evidence.pool),
-        baseline=fmt.clean(base),
+        baseline=fmt.clean(_baseline(evidence)),
         models=tuple(_model(record) for record in evidence.models),
         candidates=tuple(fmt.clean(name) for name in _candidates(evidence)),
-        level=fmt.level(_level(evidence)),
+        level=fmt.level(evidence.confidence),
         labels=_labels(evidence),
         primary=first,
         others=tuple(table for table in by_metric.values() if table is not first),
@@ -193,7 +192,7 @@ def prepare(evidence: Evidence, decisions: Sequence[Decision], settings: ReportS
         decisions=_verdicts.views(evidence, decisions),
         headline=_headline(decisions, evidence),
         status=_status(decisions),
-        legend=legend(evidence, tables, _level(evidence), first.metric if first else None),
+        legend=legend(evidence, tables, first.metric),
         brief=_brief(evidence, first),
         warnings=_problems(evidence, {"error", "warning"}),
         notes=_problems(evidence, {"note"}),
@@ -204,11 +203,9 @@ def prepare(evidence: Evidence, decisions: Sequence[Decision], settings: ReportS
     )
 
 
-def _brief(evidence: Evidence, table: MetricTable | None) -> tuple[str, ...]:
-    if table is None:
-        return ()
+def _brief(evidence: Evidence, table: MetricTable) -> tuple[str, ...]:
     rows = [row for group in table.groups for row in group.rows]
-    return brief(evidence, rows, _level(evidence), beside=table.beside)
+    return brief(evidence, rows, beside=table.beside)
 
 
 def _title(evidence: Evidence, settings: ReportSettings) -> str:
@@ -218,36 +215,11 @@ def _title(evidence: Evidence, settings: ReportSettings) -> str:
 
 def _baseline(evidence: Evidence) -> str:
     """Name of the baseline; empty where nothing is compared with anything."""
-    alone = len(evidence.models) < 2
-    return "" if alone else next((m.name for m in evidence.models if m.role == "baseline"), "")
+    return (evidence.baseline or "") if evidence.candidates else ""
 
 
 def _candidates(evidence: Evidence) -> tuple[str, ...]:
-    base = _baseline(evidence)
-    return tuple(m.name for m in evidence.models if m.name != base) if base else ()
-
-
-def _primary(evidence: Evidence) -> MetricInfo | None:
-    settings = evidence.settings
-    metrics = settings.get("metrics")
-    nested = metrics.get("primary") if isinstance(metrics, Mapping) else None
-    label = settings.get("primary") or settings.get("primary_metric") or nested
-    by_label = {info.label: info for info in evidence.metrics}
-    per_query = (info for info in evidence.metrics if info.per == "query")
-    first = next(per_query, None) or next(iter(evidence.metrics), None)
-    return by_label.get(str(label)) or first
-
-
-def _level(evidence: Evidence) -> float:
-    section = evidence.settings.get("significance")
-    if isinstance(section, Mapping) and isinstance(section.get("confidence"), float):
-        return float(section["confidence"])
-    two_sided = (
-        1 - comparison.claim.alpha
-        for comparison in evidence.comparisons
-        if comparison.claim.side == "two-sided"
-    )
-    return next(two_sided, 0.95)
+    return evidence.candidates if evidence.baseline else ()
 
 
 def _labels(evidence: Evidence) -> str:
@@ -347,12 +319,12 @@ def _table(info: MetricInfo, evidence: Evidence, tables: Tables) -> MetricTable:
 
 def _forests(
     evidence: Evidence,
-    primary: MetricInfo | None,
+    primary: MetricInfo,
     tables: Tables,
     decisions: Sequence[Decision],
 ) -> tuple[Forest, ...]:
     base = _baseline(evidence)
-    if primary is None or primary.per == "list" or not base:
+    if primary.per == "list" or not base:
         return ()
     margins = _margins(primary, decisions)
     drawn = []
@@ -384,8 +356,7 @@ def _status(decisions: Sequence[Decision]) -> str:
     found = {decision.status for decision in decisions}
     if not found:
         return "no_criteria"
-    order = ("pass", "inconclusive", "fail", "invalid", "no_criteria")
-    return next(status for status in order if status in found)
+    return next(status for status in BEST_FIRST if status in found)
 
 
 def _headline(decisions: Sequence[Decision], evidence: Evidence) -> str:

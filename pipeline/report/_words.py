@@ -13,7 +13,6 @@ STATUS = {
     "invalid": "INVALID",
     "no_criteria": "not judged",
 }
-WORST_FIRST = ("invalid", "fail", "inconclusive", "pass", "no_criteria")
 
 FAMILIES = {
     "F1": "F1 (gate): a model must pass all its rules, so there is no correction over rules; "

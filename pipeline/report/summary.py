@@ -85,11 +85,10 @@ def _sections(view: View) -> Iterable[tuple[str, str]]:
         if decision.rules:
             folded = decision.status == "pass" and len(view.decisions) > 1
             yield f"rules of {prose(decision.model, 60)}", _rules(decision, folded=folded)
-    if view.primary:
-        for group in view.primary.groups:
-            yield f"slices of {prose(group.model, 60)}", _slices(group.model, group.rows, view)
-        if not view.primary.groups:
-            yield "slices", _grid("slice", view.primary.grid, view)
+    for group in view.primary.groups:
+        yield f"slices of {prose(group.model, 60)}", _slices(group.model, group.rows, view)
+    if not view.primary.groups:
+        yield "slices", _grid("slice", view.primary.grid, view)
     yield "means", _grid("metric", view.leaderboard, view)
     yield "warnings", _bullets("Warnings", [prose(line) for line in view.warnings])
     yield "details", _details(view)
@@ -138,7 +137,6 @@ def _rules(decision: DecisionView, *, folded: bool) -> str:
 
 
 def _slices(model: str, rows: Sequence[Row], view: View) -> str:
-    assert view.primary is not None
     metric = view.primary.metric
     labels = f" ({prose(view.labels)})" if view.labels else ""
     title = f"{code(metric.label)} by slice: {code(model)}{labels}; {metric.direction}"

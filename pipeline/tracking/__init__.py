@@ -64,7 +64,7 @@ class Tracker(Protocol):
         """Downloads a published comparison.
 
         Returns:
-            The folder, with the content of the output folder that was published.
+            The folder, with the manifest that was published; reading it checks the other files.
         """
         ...
 

@@ -1,10 +1,10 @@
 """Says in one line what a tracking store or server means by its exceptions."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pipeline.core.problems import Problem, SamepoolError, UnreachableError, fault
+from pipeline.core.redact import redact_uris
 from pipeline.tracking._library import quiet
 
 _UNANSWERED = (
@@ -20,15 +20,6 @@ _UNANSWERED = (
 )
 _FORBIDDEN = ("PERMISSION_DENIED", "UNAUTHENTICATED", "CUSTOMER_UNAUTHORIZED")
 _RIGHTS = "ask for the right, or sign in: MLFLOW_TRACKING_USERNAME and _PASSWORD, or _TOKEN"
-
-
-def redact(text: str) -> str:
-    """Takes user names and passwords out of every URI in a text.
-
-    >>> redact("at https://me:secret@host:5000/x and http://host")
-    'at https://host:5000/x and http://host'
-    """
-    return re.sub(r"(\b[a-z][a-z0-9+.-]*://)[^/@\s'\"]+@", r"\1", text, flags=re.IGNORECASE)
 
 
 @contextmanager
@@ -50,18 +41,18 @@ def translated(uri: str, doing: str) -> Iterator[None]:
     except SamepoolError:
         raise
     except Exception as error:  # MLflow lets those of SQLAlchemy, requests and the OS through
-        raise _meaning(error, redact(uri), doing) from error
+        raise _meaning(error, redact_uris(uri), doing) from error
 
 
 def unreachable(uri: str, reason: str) -> UnreachableError:
     """The error for a service that does not answer."""
-    text = f"MLflow at {redact(uri)} did not answer: {redact(reason)}"
+    text = f"MLflow at {redact_uris(uri)} did not answer: {redact_uris(reason)}"
     fix = "results are kept on disk; check tracking.uri and the server, then: samepool upload"
     return UnreachableError([Problem("unreachable", "error", text, fix)])
 
 
 def _meaning(error: Exception, uri: str, doing: str) -> SamepoolError:
-    said = redact(_one_line(error))
+    said = redact_uris(_one_line(error))
     lower = said.lower()
     code = str(getattr(error, "error_code", ""))
     if code in _FORBIDDEN or "error code 403" in lower or "error code 401" in lower:

@@ -4,12 +4,11 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from pipeline.core.comparison import Comparison
 from pipeline.core.evidence import Evidence
-from pipeline.core.scores import MetricInfo, Scores
+from pipeline.core.scores import Scores
 from pipeline.core.slices import ALL
+from pipeline.kernels.means import macro
 from pipeline.tracking import _keys
 
 # Beyond some sixty keys MLflow's run page becomes unreadable, then slow.
@@ -30,12 +29,6 @@ class Figures:
     left_out: int
 
 
-def primary(evidence: Evidence) -> MetricInfo:
-    """The metric that the comparison is about: as set, else the first."""
-    named = evidence.settings.get("primary")
-    return next((info for info in evidence.metrics if info.label == named), evidence.metrics[0])
-
-
 def mean(evidence: Evidence, scores: Scores, slice_name: str, label: str) -> float:
     """Macro mean of a metric on a slice over queries that have a value; NaN where none has.
 
@@ -44,12 +37,11 @@ def mean(evidence: Evidence, scores: Scores, slice_name: str, label: str) -> flo
     if (slice_name, label) in scores.lists:
         return float(scores.lists[slice_name, label])
     query_slice, item_slice = evidence.slices.split(slice_name)
-    if (label, item_slice) not in scores.columns:
+    column = scores.column(label, item_slice)
+    if column is None:
         return math.nan
-    column = scores.values[:, scores.columns.index((label, item_slice))]
-    inside = column[evidence.slices.query[:, evidence.slices.query_names.index(query_slice)]]
-    valid = inside[~np.isnan(inside)]
-    return float(valid.mean()) if len(valid) else math.nan
+    value, _ = macro(column[0], evidence.slices.mask(query_slice))
+    return math.nan if value is None else value
 
 
 def compared(evidence: Evidence, model: str, label: str, slice_name: str) -> Comparison | None:
@@ -79,7 +71,7 @@ def of_models(evidence: Evidence) -> dict[str, Figures]:
 
 def _of_one(evidence: Evidence, scores: Scores) -> Iterable[tuple[tuple[str, str], float | None]]:
     """((group, label), value) pairs, the most important first; None and NaN included."""
-    main = primary(evidence).label
+    main = evidence.primary
     slices = guarded(evidence)
     yield (ALL, main), mean(evidence, scores, ALL, main)
     yield from _differences(evidence, scores.model, main, ALL)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from pipeline.core.problems import Problem
-from pipeline.tracking._errors import redact
+from pipeline.core.redact import redact_uris
 from pipeline.tracking._store import Where
 from pipeline.tracking._values import Links
 
@@ -51,7 +51,7 @@ def links(
 
 def experiments_page(base: str) -> str:
     """The page that lists experiments."""
-    return f"{redact(base).rstrip('/')}/#/experiments?{urlencode(MODE)}"
+    return f"{redact_uris(base).rstrip('/')}/#/experiments?{urlencode(MODE)}"
 
 
 def leaderboard(run_id: str, columns: Sequence[str], order_by: str, *, ascending: bool) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipeline.core.evidence import Evidence, ModelRecord
-from pipeline.tracking._errors import redact
+from pipeline.core.redact import redact_uris, redact_values
 from pipeline.tracking._keys import plain
 
 _MOST = 100
@@ -14,17 +14,16 @@ _LONGEST = 500  # what every server takes; config.yaml has the whole
 
 def of(evidence: Evidence) -> dict[str, str]:
     """Parameters of a comparison; the same evidence always gives the same."""
-    baseline = next((each.name for each in evidence.models if each.role == "baseline"), None)
     first = {
         "pool": evidence.pool.name,
         "pool_digest": evidence.pool.digest,
-        "baseline": baseline,
+        "baseline": evidence.baseline,
         "models": [each.name for each in evidence.models],
         "metrics": [each.label for each in evidence.metrics],
         "slices": list(evidence.slices.names),
     }
     found: dict[str, str] = {}
-    for name, value in [*_flat(first), *_flat(evidence.settings)]:
+    for name, value in [*_flat(first), *_flat(redact_values(evidence.settings))]:
         if len(found) < _MOST:
             found.setdefault(name, _text(value))
     return found
@@ -54,5 +53,5 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 def _text(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    text = redact(text)
+    text = redact_uris(text)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

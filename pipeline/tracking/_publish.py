@@ -162,7 +162,7 @@ def _head(
 
 
 def _new_child(job: Job, run: Any, record: ModelRecord, place: int) -> Any:
-    candidates = [each.name for each in job.evidence.models if each.role != "baseline"]
+    candidates = job.evidence.candidates
     color = _links.BASELINE_COLOR
     if record.name in candidates:
         color = _links.COLORS[candidates.index(record.name) % len(_links.COLORS)]
@@ -296,7 +296,7 @@ def _dataset(job: Job, run_id: str) -> bool:
 def _slices_table(job: Job, child_id: str, name: str) -> None:
     """by_slice.json: the same wide table for every model, which MLflow can lay side by side."""
     evidence = job.evidence
-    main = _figures.primary(evidence).label
+    main = evidence.primary
     labels = [main, *(each.label for each in evidence.metrics if each.label != main)]
     scores = next(each for each in evidence.scores if each.model == name)
     rows = []

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from pipeline.core.redact import redact_uris
 from pipeline.tracking import _here
-from pipeline.tracking._errors import redact
 from pipeline.tracking._store import Store
 from pipeline.tracking._values import Start
 
@@ -66,7 +66,9 @@ def here() -> dict[str, str]:
 def tags(values: dict[str, Any]) -> dict[str, str]:
     """Our tags: prefixed, as text, without credentials; None and empty ones left out."""
     shown = {
-        PREFIX + name: redact(str(value)) for name, value in values.items() if value is not None
+        PREFIX + name: redact_uris(str(value))
+        for name, value in values.items()
+        if value is not None
     }
     return {name: value[:_LONGEST] for name, value in shown.items() if value}
 

@@ -1,12 +1,11 @@
 """tracking.json: whether an output folder has been published, and where."""
 
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from pipeline.core.files import write_text
 from pipeline.core.problems import fault
 
 FILE = "tracking.json"
@@ -34,16 +33,8 @@ class State:
 
 def write(folder: Path, state: State) -> None:
     """Replaces the file, whole or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=folder)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump({"schema": 1, **asdict(state)}, stream, indent=1, sort_keys=True)
-            stream.write("\n")
-        temporary.chmod(0o644)
-        temporary.replace(folder / FILE)
-    finally:
-        temporary.unlink(missing_ok=True)
+    text = json.dumps({"schema": 1, **asdict(state)}, indent=1, sort_keys=True)
+    write_text(folder / FILE, text + "\n")
 
 
 def read(folder: Path) -> State | None:

@@ -19,10 +19,11 @@ from urllib.parse import urlsplit
 from filelock import FileLock, Timeout
 
 from pipeline.core.problems import SamepoolError, fault
+from pipeline.core.redact import redact_uris
 from pipeline.core.suggest import did_you_mean
 from pipeline.kernels.digest import of_strings
 from pipeline.tracking import _moved, _probe, _template
-from pipeline.tracking._errors import redact, translated
+from pipeline.tracking._errors import translated
 from pipeline.tracking._library import library
 
 FOLDER = "mlruns"
@@ -52,7 +53,7 @@ class Where:
     @property
     def shown(self) -> str:
         """The URI without credentials."""
-        return redact(self.uri)
+        return redact_uris(self.uri)
 
     @property
     def database(self) -> Path | None:

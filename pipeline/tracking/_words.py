@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.core.comparison import Comparison
-from pipeline.core.decision import Decision
+from pipeline.core.decision import BEST_FIRST, Decision
 from pipeline.core.evidence import Evidence, ModelRecord
 from pipeline.core.scores import MetricInfo
 from pipeline.core.slices import ALL
@@ -69,7 +69,7 @@ class Outcome:
 
 def outcome(evidence: Evidence, decisions: Sequence[Decision]) -> Outcome:
     """The standings of a comparison, ordered."""
-    metric = _figures.primary(evidence)
+    metric = evidence.metric(evidence.primary)
     by_model = {each.model: each for each in decisions}
     scores = {each.model: each for each in evidence.scores}
     standings = [
@@ -96,12 +96,11 @@ def outcome(evidence: Evidence, decisions: Sequence[Decision]) -> Outcome:
 
     standings.sort(key=place)
     statuses = {each.status for each in decisions}
-    order = ("pass", "inconclusive", "fail", "invalid", "no_criteria")
     passing = [s for s in standings if s.decision and s.decision.status == "pass"]
     return Outcome(
         metric,
         tuple(standings),
-        next((status for status in order if status in statuses), "none"),
+        next((status for status in BEST_FIRST if status in statuses), "none"),
         passing[0].record.name if passing else "",
     )
 
@@ -135,7 +134,7 @@ def sentence(evidence: Evidence, found: Outcome) -> str:
 
 def comparison_page(evidence: Evidence, found: Outcome, notes: Sequence[str]) -> str:
     """Markdown of the parent run: sentence, table, what failed, the pool, notes."""
-    parts = [sentence(evidence, found), _table(found), _failures(found), _pool(evidence)]
+    parts = [sentence(evidence, found), _table(evidence, found), _failures(found), _pool(evidence)]
     parts += [f"- {note}" for note in notes]
     return "\n\n".join(part for part in parts if part)[:7_900]
 
@@ -175,8 +174,9 @@ def _difference(found: Outcome, one: Standing) -> str:
     )
 
 
-def _table(found: Outcome) -> str:
-    head = ("model", "gate", found.metric.label, "delta [95 % CI]", "p adjusted", "queries")
+def _table(evidence: Evidence, found: Outcome) -> str:
+    delta = f"delta [{100 * evidence.confidence:.4g} % CI]"
+    head = ("model", "gate", found.metric.label, delta, "p adjusted", "queries")
     rows = [_row(one) for one in found.standings[:_ROWS]]
     more = len(found.standings) - _ROWS
     return _grid(head, rows) + (f"\n\n{more} more are in by_slice.csv." if more > 0 else "")

@@ -42,9 +42,10 @@ def scores(model: str, shift: float) -> Scores:
         values=values,
         reason=reason,
         lists={("all", "ItemCoverage@10"): 0.25, ("few", "ItemCoverage@10"): float("nan")},
-        tied=np.array([0, 1, 0, 0], dtype=np.uint8),
-        constant=np.array([0, 0, 0, 1], dtype=np.uint8),
-        length=np.array([10.0, 3.0, 0.0, 10.0]),
+        judged=np.array([True, True, False, True]),
+        tied=np.array([False, True, False, False]),
+        constant=np.array([False, False, False, True]),
+        length=np.array([10, 3, 0, 10], dtype=np.int32),
     )
 
 

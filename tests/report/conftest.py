@@ -80,19 +80,19 @@ def scores(model: str, shift: float) -> Scores:
         values[missing, :4] = 0.0
         reason[missing, 4] = Reason.UNDEFINED
     values[(reason != Reason.OK) & (reason != Reason.MISSING)] = np.nan
-    constant = ((at % 30 == 3) & (model == "ce")).astype(np.uint8)
+    constant = (at % 30 == 3) & (model == "ce")
     lists = {(name, COVERAGE): 0.25 + shift for name in ("all", "head", "tail")}
     lists["tiny", COVERAGE] = float("nan")
-    tied = (at % 50 == 0).astype(np.uint8)
     return Scores(
         model,
         tuple(columns),
         values,
         reason,
         lists,
-        tied,
-        constant,
-        np.full(QUERIES, 100.0),
+        judged=at != 119,
+        tied=at % 50 == 0,
+        constant=constant,
+        length=np.full(QUERIES, 100, np.int32),
     )
 
 
@@ -160,7 +160,7 @@ def measured(of: Claim) -> dict[str, Any]:
         "n_clusters": n,
         "n_nonzero": int(np.count_nonzero(before != after)),
         "n_dropped": int(np.count_nonzero(judged & ~used)),
-        "n_constant": int(np.count_nonzero(used & (base.constant | mine.constant).astype(bool))),
+        "n_constant": int(np.count_nonzero(used & (base.constant | mine.constant))),
         "baseline_mean": float(before.mean()) if n else None,
         "mean": float(after.mean()) if n else None,
         "delta": float(after.mean() - before.mean()) if n else None,
@@ -490,7 +490,7 @@ def _renamed(name: str) -> tuple[Evidence, Sequence[Decision]]:
     )
     changed = replace(
         full,
-        settings={"primary": new_label, name: name},
+        settings={**full.settings, "primary": new_label, name: name},
         pool=replace(full.pool, name=name, declared={"labels": name, "as_of": name, name: name}),
         models=models,
         metrics=infos,

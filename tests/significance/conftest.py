@@ -34,9 +34,11 @@ def scores(model, values, reason=None, constant=None, columns=(("m", "all"),)):
         if reason is None
         else np.asarray(reason, np.uint8).reshape(values.shape)
     )
-    flags = np.zeros(len(values), np.uint8)
-    constant = flags if constant is None else np.asarray(constant, np.uint8)
-    return Scores(model, tuple(columns), values, reason, {}, flags, constant, flags.astype(float))
+    judged = (reason != Reason.UNJUDGED).any(axis=1)
+    flags = np.zeros(len(values), np.bool_)
+    constant = flags if constant is None else np.asarray(constant, np.bool_)
+    length = flags.astype(np.int32)
+    return Scores(model, tuple(columns), values, reason, {}, judged, flags, constant, length)
 
 
 def slices_of(n, more=(), item_names=("all",), crossings=None):

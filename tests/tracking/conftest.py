@@ -71,8 +71,10 @@ def _scores(name, shift, rng):
     values[::3, 3] = np.nan
     reason = np.isnan(values).astype(np.uint8) * 2
     lists = {("all", COVERAGE): 0.31 + shift, ("tail", COVERAGE): float("nan")}
-    zeros = np.zeros(Q, dtype=np.uint8)
-    return Scores(name, columns, values, reason, lists, zeros, zeros, np.full(Q, 100.0))
+    none, judged = np.zeros(Q, dtype=bool), np.arange(Q) >= 10
+    return Scores(
+        name, columns, values, reason, lists, judged, none, none, np.full(Q, 100, np.int32)
+    )
 
 
 @pytest.fixture(scope="session")
@@ -96,7 +98,10 @@ def evidence():
     declared = {"labels": "click", "as_of": "2026-01-01"}
     return Evidence(
         schema=1,
-        settings={"seed": 1, "primary": NDCG, "digests": {"rules": "r1"}, "flips": 9999},
+        settings={
+            "seed": 1, "primary": NDCG, "digests": {"rules": "r1"}, "flips": 9999,
+            "significance": {"confidence": 0.95},
+        },
         pool=PoolRecord("web-v3", "a" * 64, "", Q, 5_000, 4_100, Q - 10, 150, declared),
         models=tuple(_record(n, "baseline" if n == "bm25" else "candidate") for n in shifts),
         metrics=(_info(NDCG), _info(RECALL), _info(RR), _info(COVERAGE, "list")),

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from pipeline.core.problems import SamepoolError
+from pipeline.evidence import verify
 from pipeline.tracking import _state, waiting
 from pipeline.tracking.mlflow import MlflowTracker
 
@@ -23,13 +24,14 @@ def test_a_changed_file_is_noticed(tracker, client, folder, evidence, decisions,
     links = tracker.publish(None, folder, evidence, decisions)
     artifacts = Path(urlsplit(client.get_run(links.run_id).info.artifact_uri).path)
     (artifacts / "config.yaml").write_text("seed: 2\n")
-    with pytest.raises(SamepoolError, match=r"changed after publication.*config\.yaml"):
-        tracker.fetch(links.run_id, tmp_path / "back")
+    back = tracker.fetch(links.run_id, tmp_path / "back")
+    with pytest.raises(SamepoolError, match=r"config\.yaml: was changed after the comparison"):
+        verify(back)
     manifest = json.loads((artifacts / "manifest.json").read_text())
     (artifacts / "manifest.json").write_text(json.dumps({**manifest, "digest": "0" * 64}))
     with pytest.raises(SamepoolError, match="manifest is not the one"):
-        tracker.fetch(links.run_id, tmp_path / "back")
-    assert not (tmp_path / "back" / "config.yaml").exists()
+        tracker.fetch(links.run_id, tmp_path / "other")
+    assert not list((tmp_path / "other").iterdir())
 
 
 def test_files_that_are_gone_are_told(tracker, client, folder, evidence, decisions, tmp_path):
@@ -64,7 +66,7 @@ def test_runs_that_are_no_comparison(tracker, client, start, folder, evidence, d
 
 
 def test_latest_is_the_newest_that_was_published(
-    tracker, start, sealed, evidence, decisions, altered
+    tracker, client, start, sealed, evidence, decisions
 ):
     first = tracker.publish(None, sealed("one", "1"), evidence, decisions)
     assert tracker.latest() == first.run_id
@@ -73,8 +75,11 @@ def test_latest_is_the_newest_that_was_published(
     assert tracker.latest() == second.run_id
     assert tracker.latest("web-v3") == second.run_id
     assert tracker.latest("aaaaaaaa") == second.run_id
-    with pytest.raises(SamepoolError, match="no comparison on pool web-v4"):
-        tracker.latest("web-v4")
+    for pool in ("web-v4", "aaaaaaa", "b" * 64):
+        with pytest.raises(SamepoolError, match=f"no comparison on pool {pool}"):
+            tracker.latest(pool)
+    client.delete_run(second.run_id)
+    assert tracker.latest() == first.run_id
     with pytest.raises(SamepoolError, match=r"no experiment 'sampool'.*did you mean samepool"):
         MlflowTracker(experiment="sampool").latest()
 
