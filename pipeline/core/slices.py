@@ -41,8 +41,10 @@ class Slices:
         """(Q,) members of a query slice.
 
         Raises:
-            ValueError: there is no such query slice.
+            KeyError: there is no such query slice.
         """
+        if name not in self.query_names:
+            raise KeyError(name)
         return self.query[:, self.query_names.index(name)]
 
     def split(self, name: str) -> tuple[str, str]:

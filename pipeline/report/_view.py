@@ -210,7 +210,7 @@ def _brief(evidence: Evidence, table: MetricTable) -> tuple[str, ...]:
 
 def _title(evidence: Evidence, settings: ReportSettings) -> str:
     default = f"{evidence.pool.name}: model comparison"
-    return fmt.clean(settings.title or evidence.settings.get("title") or default)
+    return _facts.text(settings.title or evidence.settings.get("title") or default)
 
 
 def _baseline(evidence: Evidence) -> str:

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline import evidence as files
+from pipeline.core.decision import Decision, Verdict
 from pipeline.core.evidence import Evidence
 from pipeline.core.problems import SamepoolError
 
@@ -93,6 +94,37 @@ def test_by_slice_holds_hand_computed_means(folder: Path) -> None:
     assert found["old", "nDCG(gain=exp)@10", "few_new"]["mean"] == ""
     assert found["old", "ItemCoverage@10", "all"]["mean"] == "0.25"
     assert found["old", "ItemCoverage@10", "all"]["ci_low"] == ""
+
+
+def test_lists_count_the_judged_queries_of_the_slice(folder: Path) -> None:
+    with (folder / "by_slice.csv").open() as stream:
+        rows = [row for row in csv.DictReader(stream) if row["metric"] == "ItemCoverage@10"]
+    found = {row["slice"]: int(row["n"]) for row in rows if row["model"] == "old"}
+    assert found == {"all": 3, "few": 0}  # the query "null" has no judgments
+
+
+def test_facts_of_the_comparison(evidence: Evidence) -> None:
+    assert (evidence.baseline, evidence.candidates) == ("old", ("new",))
+    assert (evidence.primary, evidence.confidence) == ("nDCG(gain=exp)@10", 0.95)
+    assert evidence.metric("Freshness@10").direction == "lower"
+    alone = replace(evidence, models=evidence.models[1:])
+    assert (alone.baseline, alone.candidates) == (None, ("new",))
+
+
+def test_verdicts_stand_beside_their_claims(evidence: Evidence, tmp_path: Path) -> None:
+    claim = evidence.comparisons[0].claim
+    verdict = Verdict("r", claim, "fail", 0.1, 0.2, None, 0.5, 4, None, claim.metric, "all", "")
+    files.write(evidence, tmp_path, [Decision("new", "fail", 0.5, 0.5, (verdict,), "", "")])
+    with (tmp_path / "comparisons.csv").open() as stream:
+        assert [row["verdict"] for row in csv.DictReader(stream)] == ["fail", ""]
+
+
+def test_a_table_of_another_layout_is_refused(folder: Path) -> None:
+    path = folder / "per_model.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(["judged"]), path)
+    files.seal(folder)
+    with pytest.raises(SamepoolError, match=r"per_model\.parquet: .*no column judged"):
+        files.read(folder)
 
 
 @pytest.mark.parametrize(

@@ -271,6 +271,8 @@ def test_threshold_on_a_metric_of_lists(kit):
     rules = {"level": {"kind": "threshold", "metric": "ItemCoverage@10", "min": 0.3}}
     lists = {("all", "ItemCoverage@10"): 0.4}
     assert verdict(kit.decide(rules, lists=lists)).status == "pass"
+    found = verdict(kit.decide(rules, lists=lists, unjudged=10))
+    assert found.n == verdict(kit.decide(rules, lists=lists)).n - 10  # only judged queries are read
     assert verdict(kit.decide(rules)).status == "invalid"
     nan = {("all", "ItemCoverage@10"): math.nan}
     assert verdict(kit.decide(rules, lists=nan)).reason.endswith("not measured there.")

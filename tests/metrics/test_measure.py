@@ -27,7 +27,13 @@ def test_the_reason_of_every_value(case):
     without |= (scores.reason == Reason.MISSING) & (np.array([*expected]) == "Age@5")
     assert (np.isnan(scores.values) == without).all()
     assert scores.values[1].tolist()[:4] == [0.0, 0.0, 0.0, 1.0]  # worst values
-    assert scores.length.tolist() == [2.0, 0.0, 1.0, 1.0]
+    assert scores.length.tolist() == [2, 0, 1, 1]
+
+
+def test_judged_queries_are_known_without_a_metric_of_queries(case):
+    scores = case(QRELS, RUN).scores("ItemCoverage@5")
+    assert scores.columns == ()
+    assert scores.judged.tolist() == [True, True, True, False]
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,21 @@ def test_means_are_macro_means_over_the_values_of_the_slice(evidence) -> None:
     assert head.constant == 2  # queries 3 and 33
 
 
+def test_a_metric_of_lists_counts_judged_queries(evidence) -> None:
+    found = means(evidence)
+    counts = [found["ce", "ItemCoverage@10", name].n for name in ("all", "head", "tail", "tiny")]
+    assert counts == [119, 40, 79, 3]  # query 119 has no judgments
+    assert found["ce", "ItemCoverage@10", "tail"].constant == 2  # queries 63 and 93
+
+
+def test_constant_scores_touch_no_lists_of_retrieval(evidence) -> None:
+    first = tuple(
+        replace(info, stage="retrieval") if info.per == "list" else info
+        for info in evidence.metrics
+    )
+    assert means(replace(evidence, metrics=first))["ce", "ItemCoverage@10", "all"].constant == 0
+
+
 def test_a_crossing_is_a_query_mask_on_the_item_slice(evidence) -> None:
     column = evidence.scores[0].columns.index((NDCG, "new_items"))
     expected = np.nanmean(evidence.scores[0].values[40:, column])

@@ -59,6 +59,12 @@ def test_names_cannot_become_markup(evidence, decisions):
     assert "<b>" not in page
 
 
+def test_the_table_names_the_level_of_its_intervals(evidence):
+    settings = {**evidence.settings, "significance": {"confidence": 0.9}}
+    for one, expected in ((evidence, "95 % CI"), (replace(evidence, settings=settings), "90 % CI")):
+        assert expected in _words.comparison_page(one, _words.outcome(one, ()), [])
+
+
 def test_human_labels_need_no_warning(evidence):
     human = replace(evidence, pool=replace(evidence.pool, declared={"labels": "human"}))
     for one, expected in ((evidence, "**Labels: click**"), (human, "Labels: human.")):
