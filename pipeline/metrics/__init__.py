@@ -12,6 +12,7 @@ from pipeline.metrics._judge import judge
 from pipeline.metrics._measure import measure
 from pipeline.metrics._parse import known, parse, parse_all
 from pipeline.metrics._protocol import ListMetric, Metric, QueryMetric
+from pipeline.metrics._tops import tops
 from pipeline.metrics._view import View
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "measure",
     "parse",
     "parse_all",
+    "tops",
 ]

@@ -82,12 +82,9 @@ class Ranking:
 
 
 class Model(Protocol):
-    """A model kind: a frozen dataclass of options with these two methods.
+    """A model kind: a frozen dataclass of options with these two methods."""
 
-    A kind with an option ``uri`` has no ``origin``: the registry says which model it is.
-    """
-
-    def origin(self, name: str, requested: str) -> Origin:
+    def origin(self, name: str, requested: str, registry: Registry | None, /) -> Origin:
         """Which model this is, with the digest of all that determines its scores but the pool.
 
         Raises:

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from pipeline.core.arrays import F64, Bool
 from pipeline.core.pool import Pool
+from pipeline.core.problems import fault
 from pipeline.core.run import Lists
 from pipeline.models import Ranking, Tools
 from pipeline.models._rankable import rankable
@@ -19,7 +20,7 @@ def rank_blocks(
     pool: Pool,
     tools: Tools,
     label: str,
-    score: Callable[[slice], F64],
+    score: Callable[[slice, Bool], F64],
     scored: Bool | None = None,
 ) -> Ranking:
     """Lists of the best ``tools.keep_depth`` rankable items of every query.
@@ -28,14 +29,19 @@ def rank_blocks(
         pool: what is asked.
         tools: depth and progress.
         label: what progress is called.
-        score: scores (B, I) of all items for a block of queries.
+        score: scores (B, I) of all items for a block of queries, given the mask (B, I) of those
+            that count; the others' scores are not read.
         scored: (I,) items that the model can score at all; None for all of them.
+
+    Raises:
+        SamepoolError: a score that counts is NaN or infinite; it must not vanish in the cut.
     """
     rule = rankable(pool)
     parts = [_empty()]
     for block in tools.progress(blocks(pool), label):
-        scores = score(block)
         mask = rule.mask(block) if scored is None else rule.mask(block) & scored
+        scores = score(block, mask)
+        _finite(scores, mask, block, pool, label)
         rows, items = top(scores, mask, tools.keep_depth)
         query = (rows + block.start).astype(np.int32)
         parts.append(Lists(query, items.astype(np.int32), scores[rows, items]))
@@ -45,6 +51,16 @@ def rank_blocks(
         score=np.concatenate([part.score for part in parts]),
     )
     return Ranking(final, retrieval=None, foreign=pa.array([], pa.string()))
+
+
+def _finite(scores: F64, mask: Bool, block: slice, pool: Pool, label: str) -> None:
+    wrong = mask & ~np.isfinite(scores)
+    if not wrong.any():
+        return
+    query, item = np.argwhere(wrong)[0]
+    pair = f"{pool.vocab.queries[block.start + query]}/{pool.vocab.items[item]}"
+    text = f"{label} scored NaN or infinity for {int(wrong.sum()):,} pairs, first {pair}"
+    raise fault("bad_score", text, "every score must be a finite number")
 
 
 def blocks(pool: Pool) -> list[slice]:

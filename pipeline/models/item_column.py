@@ -11,7 +11,7 @@ from pipeline.core.pool import Pool
 from pipeline.core.problems import fault
 from pipeline.core.run import Origin
 from pipeline.core.suggest import did_you_mean
-from pipeline.models import Ranking, Tools
+from pipeline.models import Ranking, Registry, Tools
 from pipeline.models._blocks import rank_blocks
 from pipeline.models._identity import fitted
 
@@ -30,7 +30,7 @@ class ItemColumn:
     column: str
     descending: bool = True
 
-    def origin(self, name: str, requested: str) -> Origin:
+    def origin(self, name: str, requested: str, _registry: Registry | None = None) -> Origin:
         """This kind, its options and its code; the column belongs to the pool."""
         return fitted(self, name, requested)
 
@@ -46,7 +46,7 @@ class ItemColumn:
             pool,
             tools,
             f"item column {self.column}",
-            lambda block: np.broadcast_to(scores, (block.stop - block.start, len(scores))),
+            lambda block, _mask: np.broadcast_to(scores, (block.stop - block.start, len(scores))),
             given,
         )
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from pipeline.core.arrays import F64
+from pipeline.core.arrays import F64, Bool
 from pipeline.core.pool import Pool
 from pipeline.core.run import Origin
-from pipeline.models import Ranking, Tools, _blocks
+from pipeline.models import Ranking, Registry, Tools, _blocks
 from pipeline.models._blocks import rank_blocks
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import read
@@ -39,7 +39,7 @@ class ItemKnn:
         if self.shrink < 0:
             raise ValueError(f"shrink must be at least 0, not {self.shrink}")
 
-    def origin(self, name: str, requested: str) -> Origin:
+    def origin(self, name: str, requested: str, _registry: Registry | None = None) -> Origin:
         """This kind, its options and its code."""
         return fitted(self, name, requested, "scipy")
 
@@ -54,7 +54,7 @@ class ItemKnn:
         to_items = neighbours(met, self.neighbours, self.shrink).T.tocsr()
         history = met[log.person_of_query]
 
-        def score(block: slice) -> F64:
+        def score(block: slice, _mask: Bool) -> F64:
             scores: F64 = (history[block] @ to_items).toarray()
             return scores
 

@@ -1,20 +1,20 @@
 """A model of a registry, or a logged one, loaded into this process by the tracking stage."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.core.arrays import F64, I64
+from pipeline.core.arrays import F64, Bool
 from pipeline.core.pool import Pool
 from pipeline.core.problems import fault
-from pipeline.core.run import Lists, Origin
-from pipeline.models import Ranking, Tools
-from pipeline.models._blocks import blocks
+from pipeline.core.run import Origin
+from pipeline.models import Loaded, Ranking, Registry, Tools
+from pipeline.models._blocks import rank_blocks
 from pipeline.models._pairs import frame, sources
-from pipeline.models._rankable import rankable
-from pipeline.models._top import top
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,21 @@ class Mlflow:
         uri: ``models:/name@alias``, ``models:/name/version`` or ``runs:/id/path``.
     """
 
+    recorded: ClassVar[bool] = True  # it was trained elsewhere, and cannot learn from other logs
+
     uri: str
+
+    def origin(self, name: str, requested: str, registry: Registry | None = None) -> Origin:
+        """The exact version that the URI stands for now; an alias is followed once, here.
+
+        Raises:
+            SamepoolError: there is no registry, or no such model.
+            UnreachableError: the registry does not answer.
+        """
+        if registry is None:
+            raise fault("no_registry", f"{self.uri}: there is no registry", "use tracking=mlflow")
+        found = registry.resolve(self.uri)
+        return replace(found, name=name, kind="mlflow", requested=requested)
 
     def rank(self, pool: Pool, tools: Tools) -> Ranking:
         """Lists of the best ``tools.keep_depth`` rankable items of every query.
@@ -43,41 +57,24 @@ class Mlflow:
             raise fault("no_registry", f"{self.uri}: there is no registry", "use tracking=mlflow")
         loaded = registry.load_model(origin)
         wanted = sources(pool, loaded.inputs, origin.resolved)
-        rule = rankable(pool)
-        parts = [Lists(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float64))]
-        for block in tools.progress(blocks(pool), origin.name):
-            mask = rule.mask(block)
+
+        def score(block: slice, mask: Bool) -> F64:
             rows, items = np.nonzero(mask)
-            if not len(rows):
-                continue
-            query: I64 = rows + block.start
-            inputs = frame(pool, wanted, query, items, _features(pool, block))
-            scores = np.full(mask.shape, -np.inf)
-            answer = loaded.predict(inputs)
-            scores[rows, items] = _checked(answer, (query, items), pool, origin)
-            rows, items = top(scores, mask, tools.keep_depth)
-            kept = (rows + block.start).astype(np.int32), items.astype(np.int32)
-            parts.append(Lists(*kept, scores[rows, items]))
-        final = Lists(
-            query=np.concatenate([part.query for part in parts]),
-            item=np.concatenate([part.item for part in parts]),
-            score=np.concatenate([part.score for part in parts]),
-        )
-        return Ranking(final, retrieval=None, foreign=pa.array([], pa.string()))
+            scores = np.zeros(mask.shape)
+            if len(rows):
+                inputs = frame(pool, wanted, rows + block.start, items, _features(pool, block))
+                scores[rows, items] = _answer(loaded, inputs, origin)
+            return scores
+
+        return rank_blocks(pool, tools, origin.name, score)
 
 
-def _checked(answer: F64, pairs: tuple[I64, I64], pool: Pool, origin: Origin) -> F64:
-    """The model's answer as N finite scores; a NaN must not vanish in the cut."""
-    scores = np.asarray(answer, dtype=np.float64)
-    query, item = pairs
-    if scores.shape != query.shape:
-        text = f"{origin.resolved} gave an answer of shape {scores.shape} for {len(query)} rows"
+def _answer(loaded: Loaded, inputs: pd.DataFrame, origin: Origin) -> F64:
+    """The model's answer, one number a row."""
+    scores = np.asarray(loaded.predict(inputs), dtype=np.float64)
+    if scores.shape != (len(inputs),):
+        text = f"{origin.resolved} gave an answer of shape {scores.shape} for {len(inputs)} rows"
         raise fault("bad_prediction", text, "predict must return one number a row")
-    wrong = np.flatnonzero(~np.isfinite(scores))
-    if len(wrong):
-        pair = f"{pool.vocab.queries[query[wrong[0]]]}/{pool.vocab.items[item[wrong[0]]]}"
-        text = f"{origin.name} scored NaN or infinity for {len(wrong):,} pairs, first {pair}"
-        raise fault("bad_score", text, "return a finite number for every row")
     return scores
 
 

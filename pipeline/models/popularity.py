@@ -6,7 +6,7 @@ import numpy as np
 
 from pipeline.core.pool import Pool
 from pipeline.core.run import Origin
-from pipeline.models import Ranking, Tools
+from pipeline.models import Ranking, Registry, Tools
 from pipeline.models._blocks import rank_blocks
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import read
@@ -16,7 +16,7 @@ from pipeline.models._interactions import read
 class Popularity:
     """An item's score is its number of interactions in the logs."""
 
-    def origin(self, name: str, requested: str) -> Origin:
+    def origin(self, name: str, requested: str, _registry: Registry | None = None) -> Origin:
         """This kind and its code."""
         return fitted(self, name, requested)
 
@@ -31,7 +31,7 @@ class Popularity:
             pool,
             tools,
             "popularity",
-            lambda block: np.broadcast_to(counts, (block.stop - block.start, len(counts))),
+            lambda block, _mask: np.broadcast_to(counts, (block.stop - block.start, len(counts))),
         )
 
 

@@ -25,7 +25,7 @@ from pipeline.core.problems import SamepoolError, fault
 from pipeline.core.run import Origin
 from pipeline.core.suggest import did_you_mean, nearest
 from pipeline.kernels.digest import of_file, of_json, of_parts
-from pipeline.models import Ranking, Tools
+from pipeline.models import Ranking, Registry, Tools
 from pipeline.models._encode import encode
 
 _COLUMNS = ("query_id", "item_id", "score")
@@ -74,7 +74,7 @@ class Python:
         if not all(part.isidentifier() for part in (*module.split("."), function)):
             raise ValueError(f"call must be module:function, not {self.call!r}")
 
-    def origin(self, name: str, requested: str) -> Origin:
+    def origin(self, name: str, requested: str, _registry: Registry | None = None) -> Origin:
         """The module's file by its bytes, and the arguments; not what the module imports.
 
         Raises:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.core.arrays import F64
+from pipeline.core.arrays import F64, Bool
 from pipeline.core.pool import Pool
 from pipeline.core.run import Origin
-from pipeline.models import Ranking, Tools
+from pipeline.models import Ranking, Registry, Tools
 from pipeline.models._blocks import rank_blocks
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import need_times, read
@@ -29,7 +29,7 @@ class RecentPopularity:
         if self.window_days <= 0:
             raise ValueError(f"window_days must be above 0, not {self.window_days}")
 
-    def origin(self, name: str, requested: str) -> Origin:
+    def origin(self, name: str, requested: str, _registry: Registry | None = None) -> Origin:
         """This kind, its option and its code."""
         return fitted(self, name, requested)
 
@@ -45,7 +45,7 @@ class RecentPopularity:
         items = np.arange(log.n_items, dtype=np.int64)
         length = round(self.window_days * DAY)
 
-        def score(block: slice) -> F64:
+        def score(block: slice, _mask: Bool) -> F64:
             before = pool.times.query[block, None]
             return counter.count(items, before - length, before)
 

@@ -13,7 +13,7 @@ from pipeline.core.run import Origin
 from pipeline.core.suggest import nearest
 from pipeline.formats import place, read_run
 from pipeline.kernels.digest import of_file, of_json, of_parts
-from pipeline.models import Ranking, Tools
+from pipeline.models import Ranking, Registry, Tools
 from pipeline.models._check import Place
 from pipeline.models._encode import Encoded, encode
 
@@ -38,7 +38,7 @@ class RunFile:
 
     recorded: ClassVar[bool] = True  # answers only the queries that it was written for
 
-    def origin(self, name: str, requested: str) -> Origin:
+    def origin(self, name: str, requested: str, _registry: Registry | None = None) -> Origin:
         """The files, by their bytes.
 
         Raises:

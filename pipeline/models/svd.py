@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from pipeline.core.arrays import F64
 from pipeline.core.pool import Pool
 from pipeline.core.run import Origin
-from pipeline.models import Ranking, Tools
+from pipeline.models import Ranking, Registry, Tools
 from pipeline.models._blocks import rank_blocks
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import read
@@ -37,7 +37,7 @@ class Svd:
         if self.factors < 1:
             raise ValueError(f"factors must be at least 1, not {self.factors}")
 
-    def origin(self, name: str, requested: str) -> Origin:
+    def origin(self, name: str, requested: str, _registry: Registry | None = None) -> Origin:
         """This kind, its options, its code and the libraries that solve it."""
         return fitted(self, name, requested, "numpy", "scipy")
 
@@ -52,7 +52,7 @@ class Svd:
         axes = item_factors(met, self.factors, self.seed)
         # One row a query: where queries share a person, they share its row.
         people = (met @ axes.T)[log.person_of_query]
-        return rank_blocks(pool, tools, "svd", lambda block: _product(people[block], axes))
+        return rank_blocks(pool, tools, "svd", lambda block, _mask: _product(people[block], axes))
 
 
 def item_factors(met: sparse.csr_array, factors: int, seed: int) -> F64:

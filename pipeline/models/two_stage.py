@@ -14,7 +14,7 @@ from pipeline.core.problems import fault
 from pipeline.core.registry import build
 from pipeline.core.run import Lists, Origin
 from pipeline.kernels.digest import of_parts
-from pipeline.models import Model, Ranking, Tools, _identity
+from pipeline.models import Model, Ranking, Registry, Tools, _identity
 from pipeline.models._features import Features, best_of_list, features
 from pipeline.models._interactions import Interactions, need_times, read
 from pipeline.models._training import Training, training, wanted_rows
@@ -102,18 +102,17 @@ class TwoStage:
             raise ValueError(f"held_out must lie between 0 and 1, not {self.held_out}")
         self._trees()
         first = self._retriever()
-        # A registry's model has no origin of its own, and so no digest to give to this one's.
-        if getattr(first, "recorded", False) or not hasattr(first, "origin"):
+        if getattr(first, "recorded", False):
             kind = self.retriever["kind"]
             raise ValueError(
                 f"a retriever of kind {kind} cannot answer for the past, so there is nothing to"
                 " train on; take a kind that learns from logs"
             )
 
-    def origin(self, name: str, requested: str) -> Origin:
+    def origin(self, name: str, requested: str, registry: Registry | None = None) -> Origin:
         """This kind, its options, its code, and the same of its retriever."""
         own = _identity.fitted(self, name, requested, "numpy", "scikit-learn")
-        first = self._retriever().origin(f"{name}.retriever", requested).source_digest
+        first = self._retriever().origin(f"{name}.retriever", requested, registry).source_digest
         return replace(
             own, source_digest=of_parts({"ranker": own.source_digest, "retriever": first})
         )

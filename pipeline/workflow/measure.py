@@ -7,9 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from pipeline.core.arrays import F64, I64, Bool
 from pipeline.core.evidence import Ledger, ModelRecord
-from pipeline.core.judged import Judged
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem
 from pipeline.core.run import Origin, Run
@@ -17,8 +15,8 @@ from pipeline.core.scores import Scores
 from pipeline.core.settings import EngineSettings
 from pipeline.evidence.runs import find, keep, read_run
 from pipeline.kernels.digest import of_json
-from pipeline.kernels.eligibility import eligible
 from pipeline.metrics import judge, measure
+from pipeline.metrics import tops as tops_of
 from pipeline.models import Tools, rank
 from pipeline.workflow.build import Contender
 from pipeline.workflow.prepare import Prepared
@@ -63,7 +61,7 @@ class Task:
         judged = judge(run, pool, conventions, depth)
         scores = measure(contender.name, judged, metrics, self.ready.slices, pool, conventions)
         kept = judged if run.retrieval is not None else judged[:1]
-        tops = pa.concat_tables(_tops(contender.name, one, pool, self.top) for one in kept)
+        tops = pa.concat_tables(tops_of(contender.name, one, pool, self.top) for one in kept)
         return Measured(scores, tops, _record(contender, run, scores, tops, pool), run.problems)
 
     def _run(self, contender: Contender) -> Run:
@@ -102,54 +100,6 @@ def _link(source: Path, target: Path) -> None:
         target.hardlink_to(source)
     except OSError:
         target.write_bytes(source.read_bytes())
-
-
-def _tops(model: str, judged: Judged, pool: Pool, top: int) -> pa.Table:
-    """The first places of every list, with what is known of the items."""
-    codes = judged.top[:, :top]
-    query, place = np.nonzero(codes >= 0)
-    item = codes[query, place].astype(np.int64)
-    ids = pa.concat_arrays([pool.vocab.items, judged.foreign])
-    grade = _grades(query, item, pool)
-    columns = {
-        "model": pa.array([model] * len(query), pa.string()),
-        "stage": pa.array([judged.stage] * len(query), pa.string()),
-        "query_id": pool.vocab.queries.take(pa.array(query)),
-        "rank": pa.array(place + 1, pa.int32()),
-        "item_id": ids.take(pa.array(item)),
-        "score": pa.array(judged.top_score[query, place]),
-        "grade": pa.array(grade, mask=np.isnan(grade)),
-        "eligible": pa.array(_eligible(query, item, pool)),
-    }
-    return pa.table(columns)
-
-
-def _grades(query: I64, item: I64, pool: Pool) -> F64:
-    """Grades of (query, item) pairs; NaN where unjudged."""
-    judgments = pool.judgments
-    n_items = len(pool.vocab.items) + 1
-    owner = np.repeat(np.arange(len(judgments.query_ptr) - 1), np.diff(judgments.query_ptr))
-    keys = owner * n_items + judgments.item
-    wanted = query * n_items + np.minimum(item, n_items - 1)
-    place = np.searchsorted(keys, wanted)
-    inside = place < len(keys)
-    found = np.full(len(wanted), np.nan)
-    hit = inside.copy()
-    hit[inside] = keys[place[inside]] == wanted[inside]
-    found[hit] = judgments.grade[place[hit]]
-    return found
-
-
-def _eligible(query: I64, item: I64, pool: Pool) -> Bool:
-    """Whether items may be shown at the query's time; items outside the pool may."""
-    times = pool.times
-    known = item < len(pool.vocab.items)
-    code = np.where(known, item, 0)
-    allowed = np.ones(len(item), dtype=bool)
-    if len(pool.vocab.items):
-        window = times.eligible_from[code], times.eligible_until[code]
-        allowed = eligible(times.query[query], *window) | ~known
-    return allowed
 
 
 def _record(

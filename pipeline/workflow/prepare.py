@@ -1,7 +1,7 @@
 """Everything that can be known before a model runs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from pipeline.core.pool import Pool
@@ -64,16 +64,11 @@ def prepare(settings: CompareSettings) -> Prepared:
 def _origins(
     contenders: Sequence[Contender], registry: Registry, problems: list[Problem]
 ) -> dict[str, Origin]:
-    found = {c.name: collect(problems, partial(_origin, c, registry)) for c in contenders}
+    found = {
+        c.name: collect(problems, partial(c.model.origin, c.name, c.requested, registry))
+        for c in contenders
+    }
     return {name: origin for name, origin in found.items() if origin is not None}
-
-
-def _origin(contender: Contender, registry: Registry) -> Origin:
-    """Which model a contender is: the registry's answer for a URI, its own otherwise."""
-    uri = getattr(contender.model, "uri", None)
-    if uri is None:
-        return contender.model.origin(contender.name, contender.requested)
-    return replace(registry.resolve(uri), name=contender.name, kind=contender.kind)
 
 
 def _claims(settings: CompareSettings, experiment: Experiment, slices: Slices) -> None:
