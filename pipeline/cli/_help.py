@@ -40,9 +40,10 @@ Takes what compare takes. Lists every problem, not only the first. Exit code 0 o
   samepool gate run=4c1e0f... +gate.rules.no_loss.max_drop=0.02
 
 Overrides:
-  run=X       an output folder, an MLflow run id, or latest
+  run=X       an output folder, an MLflow run id, or latest: the newest below outputs/
   gate=NAME   other rules (default: those fixed before scoring)
-  out=FOLDER  where gate.json, junit.xml and summary.md go (default: gate/ in the run's folder)
+  out=FOLDER  where gate.json, junit.xml and summary.md go (default: gate/ in the run's folder;
+              for a run of a server gate/ here)
 
 Exit code 0 if a candidate passes, 3 if none does, 4 if none does and one is inconclusive.""",
     "ui": """\
@@ -54,7 +55,8 @@ Serves the embedded store of this folder on the loopback address only.""",
   samepool upload
   samepool upload run=outputs/2026-06-01/12-00-00-000000 tracking.uri=http://127.0.0.1:5000
 
-Sends every comparison below outputs/ that waits for a server, each once.""",
+Sends every comparison below outputs/ that waits for a server, each once, to where it was meant to
+go and into its own experiment; tracking.uri= sends it elsewhere.""",
 }
 
 FLAGS = """\

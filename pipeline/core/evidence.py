@@ -28,7 +28,7 @@ class Ledger:
         outside: rows for queries outside the pool.
         foreign: returned items outside the pool's vocabulary.
         constant: judged queries whose list the tie rule alone ordered.
-        tied: judged queries with a tie across the largest cutoff.
+        tied: judged queries with a tie across the primary metric's cutoff.
         ineligible: top-k places that hold an item not eligible at the query's time.
     """
 

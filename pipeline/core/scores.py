@@ -55,7 +55,7 @@ class Scores:
         reason: (Q, C) codes of :class:`Reason`.
         lists: (slice name, label of a list metric) -> value; NaN where undefined.
         judged: (Q,) whether the query has judgments: the topic set, also of list metrics.
-        tied: (Q,) whether a tie crosses the largest cutoff of the metric set.
+        tied: (Q,) whether a tie crosses the cutoff of the first metric, the primary one.
         constant: (Q,) whether all scores that the model gave the query were equal.
         length: (Q,) items returned.
     """

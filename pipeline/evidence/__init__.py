@@ -45,7 +45,6 @@ seal = _manifest.seal
 verify = _manifest.verify
 write_decisions = _gate.write
 write_config = _config.write_config
-read_settings = _comparison.read_settings
 
 
 def write(evidence: Evidence, folder: Path, decisions: Sequence[Decision] = ()) -> None:

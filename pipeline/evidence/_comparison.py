@@ -46,8 +46,3 @@ def read(folder: Path) -> Summary:
         raise fault("evidence_schema", text, "compare again", file=str(folder / FILE))
     problems = (Problem(**{**p, "examples": tuple(p["examples"])}) for p in value["problems"])
     return Summary(value["schema"], value["settings"], tuple(problems))
-
-
-def read_settings(folder: Path) -> Mapping[str, Any]:
-    """Only the settings; the folder is not verified."""
-    return read(folder).settings

@@ -71,7 +71,7 @@ class Threshold:
             )
         wrong = self._wrong(value)
         status: Status = "fail" if wrong else "pass"
-        words = wrong or f"within {self._limits()}"
+        words = wrong or self._limits()
         reason = f"{what}: {value:.4g} is {words}{note}; the value itself, no test."
         return (self._verdict(name, status, (value, n), (info.label, where), reason),)
 
@@ -83,9 +83,9 @@ class Threshold:
         return ""
 
     def _limits(self) -> str:
-        low = "" if self.min is None else f"{self.min:g}"
-        high = "" if self.max is None else f"{self.max:g}"
-        return f"{low}..{high}"
+        if self.min is None:
+            return f"at most {self.max:g}"
+        return f"at least {self.min:g}" if self.max is None else f"in {self.min:g} to {self.max:g}"
 
     def _verdict(
         self,

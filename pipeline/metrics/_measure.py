@@ -102,8 +102,12 @@ def _of_lists(metric: ListMetric, views: Views, slices: Slices, name: str) -> fl
 
 
 def _tied(lists: Judged, metrics: Sequence[Metric], conventions: Conventions) -> Bool:
-    """(Q,) whether the items on both sides of the largest cutoff of final metrics are tied."""
-    cutoff = max((m.cutoff or 0 for m in metrics if m.info().stage == "final"), default=0)
+    """(Q,) whether the items on both sides of the cutoff of the first final metric are tied.
+
+    The primary metric comes first; where it has no cutoff, the next one that has.
+    """
+    cutoffs = (m.cutoff for m in metrics if m.info().stage == "final" and m.cutoff)
+    cutoff = next(cutoffs, 0)
     if not 0 < cutoff < lists.top_score.shape[1]:
         return np.zeros(lists.length.size, dtype=bool)
     last, after = lists.top_score[:, cutoff - 1], lists.top_score[:, cutoff]

@@ -18,7 +18,17 @@ from pipeline.core.settings import TrackingSettings
 from pipeline.tracking import _state, _ui
 from pipeline.tracking._values import Links, Loaded, Start, Ticket
 
-__all__ = ["Links", "Loaded", "Start", "Ticket", "Tracker", "open_tracker", "ui", "waiting"]
+__all__ = [
+    "Links",
+    "Loaded",
+    "Start",
+    "Ticket",
+    "Tracker",
+    "destination",
+    "open_tracker",
+    "ui",
+    "waiting",
+]
 
 
 class Tracker(Protocol):
@@ -92,6 +102,12 @@ def open_tracker(settings: TrackingSettings) -> Tracker:
         SamepoolError: unknown kind or option.
     """
     return cast("Tracker", build("tracking", asdict(settings), "tracking"))
+
+
+def destination(folder: Path) -> str:
+    """Where an output folder was, or was meant to be, published; empty where that is unknown."""
+    state = _state.read(folder)
+    return state.uri if state else ""
 
 
 def waiting(root: Path) -> list[Path]:

@@ -45,7 +45,7 @@ class Experiment:
     Attributes:
         pool: kind and options of the pool.
         contenders: models, the baseline first if there is one.
-        metrics: parsed, in the order given; no label twice.
+        metrics: parsed; the primary one first, then in the order given; no label twice.
         primary: label of the primary metric.
         conventions: how lists are read.
         slices: name -> kind and options.
@@ -99,9 +99,7 @@ def build(settings: CompareSettings) -> Experiment:
         pool=settings.pool,
         contenders=contenders,
         metrics=metrics,
-        primary=parse(settings.metrics.primary).label
-        if settings.metrics.primary
-        else metrics[0].label,
+        primary=metrics[0].label,
         conventions=conventions,
         slices=settings.slices.defs,
         significance=settings.significance,
@@ -176,9 +174,7 @@ def _distinct(named: list[references.Reference]) -> None:
 
 def _metrics(settings: MetricSettings) -> tuple[Metric, ...]:
     problems: list[Problem] = []
-    names = [*settings.names]
-    if settings.primary:
-        names.append(settings.primary)
+    names = [*([settings.primary] if settings.primary else []), *settings.names]
     if not names:
         raise fault("no_metrics", "no metric to measure", "metrics.names=[nDCG@10,RR@10]")
     found = [collect(problems, partial(parse, name)) for name in names]

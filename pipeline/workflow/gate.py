@@ -32,8 +32,9 @@ def gate(settings: GateCommand, run: str) -> int:
     """
     with tempfile.TemporaryDirectory(prefix="samepool-") as scratch:
         folder = fetch(run, settings.tracking, Path(scratch))
-        say(f"run: {folder if run == 'latest' or Path(run).is_dir() else run}")
         evidence = files.read(folder)
+        about = f"experiment {evidence.settings['tracking_experiment']}, pool {evidence.pool.name}"
+        say(f"run: {run if run != 'latest' else folder} ({about})")
         rules = _rules(settings, evidence.settings["rules"])
         alpha = _given(settings.gate.alpha, evidence.settings["alpha"])
         same = rules_digest(build(rules), alpha) == evidence.settings["rules_digest"]

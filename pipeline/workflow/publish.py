@@ -1,15 +1,17 @@
 """The life of a tracked run around a comparison, and sending what waits."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from pipeline import evidence as files
 from pipeline.core.decision import Decision
 from pipeline.core.evidence import Evidence
-from pipeline.core.problems import SamepoolError, UnreachableError, fault
+from pipeline.core.problems import UnreachableError, fault
+from pipeline.core.redact import HIDDEN, redact
 from pipeline.core.settings import TrackingSettings, UiCommand, UploadCommand
-from pipeline.tracking import Links, Start, Ticket, open_tracker, waiting
+from pipeline.tracking import Links, Start, Ticket, destination, open_tracker, waiting
 from pipeline.tracking import ui as serve
 from pipeline.workflow import decide
 from pipeline.workflow.voice import report, say
@@ -86,21 +88,32 @@ def upload(settings: UploadCommand, run: str | None) -> int:
         UnreachableError: the server does not answer.
     """
     root = Path(settings.root)
-    folders = [find(run, settings.tracking, root)] if run else waiting(root)
+    folders = [find(run, root)] if run else waiting(root)
     if not folders:
         say(f"nothing waits below {settings.root}")
         return 0
-    tracker = open_tracker(settings.tracking)
     for folder in folders:
-        evidence = files.read(folder)
-        rules, alpha = evidence.settings["rules"], evidence.settings["alpha"]
-        tested, decisions = decide.conclude(evidence, rules, alpha)
-        links = tracker.publish(None, folder, tested, decisions)
-        report(links.problems)
-        say(f"published {folder}")
-        for line in describe(links):
-            say(line)
+        _send(folder, settings.tracking)
     return 0
+
+
+def _send(folder: Path, asked: TrackingSettings) -> None:
+    """Publishes one folder where it was meant to go, in the experiment it was made for."""
+    evidence = files.read(folder)
+    uri = asked.uri or destination(folder) or None
+    if uri and HIDDEN in uri:
+        text = f"{folder} was meant for {uri}, whose credentials are not kept"
+        raise fault("no_credentials", text, "give tracking.uri= in full")
+    experiment = str(evidence.settings["tracking_experiment"])
+    settings = replace(asked, uri=uri, experiment=experiment)
+    say(f"sending {folder} to {redact(uri or 'the embedded store')}, experiment {experiment}")
+    rules, alpha = evidence.settings["rules"], evidence.settings["alpha"]
+    tested, decisions = decide.conclude(evidence, rules, alpha)
+    links = open_tracker(settings).publish(None, folder, tested, decisions)
+    report(links.problems)
+    say(f"published {folder}")
+    for line in describe(links):
+        say(line)
 
 
 def ui(settings: UiCommand) -> int:
@@ -121,7 +134,7 @@ def fetch(run: str, settings: TrackingSettings, into: Path) -> Path:
         UnreachableError: the server does not answer.
     """
     if _is_local(run):
-        return find(run, settings, Path("outputs"))
+        return find(run, Path("outputs"))
     return open_tracker(settings).fetch(run, into)
 
 
@@ -129,7 +142,7 @@ def _is_local(run: str) -> bool:
     return run == "latest" or "/" in run or Path(run).is_dir()
 
 
-def find(run: str, settings: TrackingSettings, root: Path) -> Path:
+def find(run: str, root: Path) -> Path:
     """A finished comparison on this disk: a folder, or the latest below ``root``.
 
     Raises:
@@ -140,13 +153,8 @@ def find(run: str, settings: TrackingSettings, root: Path) -> Path:
             fix = "give an output folder, an MLflow run id, or latest"
             raise fault("no_run", f"run={run}: there is no such folder", fix)
         return Path(run)
-    found = sorted(root.rglob("manifest.json"), key=lambda path: path.stat().st_mtime)
-    for manifest in reversed(found):
-        try:
-            logged = files.read_settings(manifest.parent)
-        except SamepoolError:
-            continue
-        if logged.get("tracking_experiment") == settings.experiment:
-            return manifest.parent
-    text = f"run=latest: no finished comparison of experiment {settings.experiment} below {root}"
-    raise fault("no_run", text, "compare first, or give run=FOLDER or tracking.experiment=NAME")
+    found = list(root.rglob("manifest.json"))
+    if not found:
+        text = f"run=latest: there is no finished comparison below {root}"
+        raise fault("no_run", text, "compare first, or give run=FOLDER")
+    return max(found, key=lambda path: path.stat().st_mtime_ns).parent

@@ -117,7 +117,7 @@ def test_stages_are_measured_apart(case):
     assert [*lists.values()] == [1.0, 0.0]
 
 
-def test_a_tie_across_the_largest_cutoff_is_told(case):
+def test_a_tie_across_the_primary_cutoff_is_told(case):
     qrels = {query: {"a": 1} for query in "pqr"}
     run = {
         "p": {"a": 3.0, "b": 2.0, "c": 2.0, "d": 1.0},
@@ -126,7 +126,9 @@ def test_a_tie_across_the_largest_cutoff_is_told(case):
     }
     asked = case(qrels, run)
     assert asked.scores("P@2").tied.tolist() == [1, 0, 0]
-    assert asked.scores("P@1", "RR@3").tied.tolist() == [0, 1, 0]
+    assert asked.scores("P@1", "RR@3").tied.tolist() == [0, 1, 1]
+    assert asked.scores("RR@3", "P@1").tied.tolist() == [0, 1, 0]
+    assert asked.scores("AP", "P@2", "RR@3").tied.tolist() == [1, 0, 0]
     assert asked.scores("P@1").tied.tolist() == [0, 1, 1]
     assert asked.scores("P@2", "R(stage=retrieval)@3").tied.tolist() == [1, 0, 0]
     assert asked.scores("AP", "P@9").tied.tolist() == [0, 0, 0]
