@@ -6,23 +6,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pipeline.core.problems import fault
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path beside ``path`` that takes its place when the block ends well.
 
     The folder is made where it is not there. When the block raises, ``path`` stays as it was.
+
+    Raises:
+        SamepoolError: the disk is full, or the folder may not be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = None
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
         yield temporary
         temporary.chmod(0o644)
         temporary.replace(path)
+    except OSError as error:
+        text = f"cannot be written: {error.strerror or error}"
+        fix = "free some space, or choose another folder"
+        raise fault("cannot_write", text, fix, file=str(path)) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -41,8 +41,11 @@ SECTIONS = (
     _comparison,
 )  # what rests on the evidence alone; comparisons.csv and gate.json show decisions too
 
+REQUIRED = (*(section.FILE for section in SECTIONS), _comparisons.FILE, _per_query.LENGTHS)
+
+claim = _manifest.claim
+refuse_taken = _manifest.refuse_taken
 seal = _manifest.seal
-verify = _manifest.verify
 write_decisions = _gate.write
 write_config = _config.write_config
 
@@ -59,6 +62,18 @@ def write(evidence: Evidence, folder: Path, decisions: Sequence[Decision] = ()) 
     for section in SECTIONS:
         section.write(evidence, folder)
     _comparisons.write(evidence, folder, decisions)
+
+
+def verify(folder: Path) -> str:
+    """Checks that a folder holds a finished comparison, whole and unchanged.
+
+    Returns:
+        The digest of its manifest.
+
+    Raises:
+        SamepoolError: it does not; every missing or changed file is named.
+    """
+    return _manifest.verify(folder, REQUIRED)
 
 
 def read(folder: Path) -> Evidence:

@@ -27,15 +27,20 @@ KEY = b"samepool.run"
 def find(cache: Path, key: str) -> Path | None:
     """The cached file of a key whose bytes are still those that were written."""
     for path in sorted(cache.glob(f"{key}-*.parquet")):
-        if path.stem.removeprefix(f"{key}-") == of_file(str(path)):
+        if path.is_file() and path.stem.removeprefix(f"{key}-") == of_file(str(path)):
             return path
     return None
 
 
 def keep(run: Run, pool: Pool, cache: Path, key: str) -> Path:
-    """Writes a run into the cache."""
+    """Writes a run into the cache, read-only: output folders link to the same bytes.
+
+    Raises:
+        SamepoolError: the cache cannot be written.
+    """
     fresh = cache / f".{key}-{uuid4().hex}.parquet"
     write_run(run, pool, fresh)
+    fresh.chmod(0o444)
     return fresh.rename(cache / f"{key}-{of_file(str(fresh))}.parquet")
 
 

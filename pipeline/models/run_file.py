@@ -1,7 +1,6 @@
 """A run file: lists that a model wrote down earlier, in any format that is read here."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
@@ -10,8 +9,7 @@ from pipeline.core.arrays import I64
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, SamepoolError, fault, raise_errors
 from pipeline.core.run import Origin
-from pipeline.core.suggest import nearest
-from pipeline.formats import place, read_run
+from pipeline.formats import place, read_run, unusable
 from pipeline.kernels.digest import of_file, of_json, of_parts
 from pipeline.models import Ranking, Registry, Tools
 from pipeline.models._check import Place
@@ -36,6 +34,7 @@ class RunFile:
     retrieval: str | None = None
     format: str | None = None
 
+    on_disk: ClassVar[bool] = True  # reading it scores nothing: check does
     recorded: ClassVar[bool] = True  # answers only the queries that it was written for
 
     def origin(self, name: str, requested: str, _registry: Registry | None = None) -> Origin:
@@ -44,7 +43,7 @@ class RunFile:
         Raises:
             SamepoolError: a file is missing.
         """
-        missing = [problem for path in self._paths() if (problem := _missing(path))]
+        missing = [problem for path in self._paths() if (problem := unusable(path, "run file"))]
         if missing:
             raise SamepoolError(missing)
         parts = {str(stage): of_file(path) for stage, path in enumerate(self._paths())}
@@ -87,19 +86,6 @@ class RunFile:
 def _places(table: pa.Table, rows: I64 | None) -> Place:
     """Where a row of a list stood in the file that its table was read from."""
     return lambda row: place(table, row if rows is None else int(rows[row]))
-
-
-def _missing(path: str) -> Problem | None:
-    file = Path(path)
-    if file.is_file():
-        return None
-    if not file.parent.is_dir():
-        fix = f"there is no folder {file.parent}"
-    else:
-        names = nearest(file.name, [other.name for other in file.parent.iterdir()])
-        fix = f"did you mean {' or '.join(str(file.parent / name) for name in names)}?"
-        fix = fix if names else f"folder {file.parent} holds no file of a like name"
-    return Problem("no_file", "error", f"there is no run file {path}", fix)
 
 
 def _strangers(path: str, table: pa.Table, pool: Pool) -> SamepoolError:

@@ -19,7 +19,7 @@ from pipeline.models import Model
 from pipeline.significance import check as check_significance
 from pipeline.workflow import references
 
-_NAME = re.compile(r"\w[\w.+@-]*")
+_NAME = re.compile(r"\w[\w.+@-]{0,99}")
 # Where other distributions may have put plugins of theirs.
 STAGES = (
     "formats", "pool", "models", "metrics", "slices", "significance", "gate", "report", "tracking",
@@ -158,7 +158,7 @@ def _distinct(named: list[references.Reference]) -> None:
     for reference in named:
         if not _NAME.fullmatch(reference.name):
             text = f"{reference.name!r} cannot name a model"
-            fix = "use letters, digits, and . _ + - @ after the first"
+            fix = "use at most 100 letters, digits, and . _ + - @ after the first"
             problems.append(Problem("bad_name", "error", text, fix))
         other = seen.get(reference.name)
         if other is not None and other.spec == reference.spec:

@@ -1,6 +1,12 @@
 """samepool check: everything that can be checked before a model runs."""
 
+from functools import partial
+
+import numpy as np
+
+from pipeline.core.problems import Problem, collect, raise_errors
 from pipeline.core.settings import CompareSettings
+from pipeline.models import Tools, rank
 from pipeline.workflow.evidence import pool_record
 from pipeline.workflow.prepare import Prepared, prepare
 from pipeline.workflow.voice import report, say
@@ -13,10 +19,54 @@ def check(settings: CompareSettings) -> None:
         SamepoolError: every problem found, not only the first.
     """
     ready = prepare(settings)
+    problems = [*ready.pool.problems, *_of_lists(ready), *_of_rules(ready)]
+    raise_errors(problems)
     for line in _summary(ready):
         say(line)
-    report(ready.pool.problems)
+    report(problems)
     say("ok: nothing stands in the way of this comparison")
+
+
+def _of_lists(ready: Prepared) -> list[Problem]:
+    """What is wrong with lists that lie in files; other models would have to run."""
+    problems: list[Problem] = []
+    for contender in ready.experiment.contenders:
+        if getattr(contender.model, "on_disk", False):
+            origin = ready.origins[contender.name]
+            read = partial(rank, contender.model, origin, ready.pool, Tools())
+            run = collect(problems, read)
+            problems += run.problems if run else ()
+    return problems
+
+
+def _of_rules(ready: Prepared) -> list[Problem]:
+    """What is known already to keep the gate from passing."""
+    experiment = ready.experiment
+    if experiment.baseline is None or not experiment.rules:
+        return []
+    found = []
+    declared = ready.pool.declared
+    if declared.labels != "human" and not declared.labels_reason:
+        text = f"labels are {declared.labels}, and nothing says why they may decide"
+        fix = "pool.labels=human, or pool.labels_reason='...'; else the gate will be invalid"
+        found.append(Problem("labels", "warning", text, fix))
+    least = experiment.significance.min_nonzero
+    for name in sorted({claim.slice for claim in ready.claims if claim.rule != "report"}):
+        n = _size(ready, name)
+        if n < least:
+            text = f"slice {name} has {n:,} judged queries; a rule on it needs {least} that differ"
+            found.append(Problem("small_slice", "warning", text))
+    return found
+
+
+def _size(ready: Prepared, name: str) -> int:
+    """Queries of a slice with a judgment in it."""
+    slices, pointer = ready.slices, ready.pool.judgments.query_ptr
+    query, item = slices.split(name)
+    inside = slices.item[:, slices.item_names.index(item)]
+    owner = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
+    judged = np.bincount(owner[inside], minlength=len(pointer) - 1) > 0
+    return int((judged & slices.mask(query)).sum())
 
 
 def _summary(ready: Prepared) -> list[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from pipeline import evidence as files
 from pipeline.core.decision import Decision
 from pipeline.core.evidence import Evidence
-from pipeline.core.problems import fault
 from pipeline.core.redact import redact
 from pipeline.core.settings import CompareSettings
 from pipeline.engine import engine
@@ -52,10 +51,10 @@ def compare(settings: CompareSettings, config: str = "", overrides: Sequence[str
         SamepoolError: bad input, found before a model is scored wherever that is possible.
     """
     folder = Path(settings.out)
-    _refuse_taken(folder)
+    files.refuse_taken(folder)
     ready = prepare(settings)
+    files.claim(folder)
     described = describe(settings, ready)
-    folder.mkdir(parents=True, exist_ok=True)
     start = _start(settings, ready, (described["rules_digest"], of_json(described)), folder)
     with Publication(settings.tracking, start) as publication:
         measured = _measure(settings, ready, folder)
@@ -77,14 +76,6 @@ def _gated(settings: CompareSettings, evidence: Evidence, decisions: Sequence[De
     if not settings.gate.enforce or settings.gate.informational:
         return 0
     return decide.exit_code(decisions, evidence.models, settings.candidate)
-
-
-def _refuse_taken(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise fault("folder_taken", "is a file", "give another out=", file=str(folder))
-    if (folder / "manifest.json").exists():
-        text = "holds a finished comparison"
-        raise fault("folder_taken", text, "give another out=, or delete it", file=str(folder))
 
 
 def _start(

@@ -13,6 +13,7 @@ from pipeline import __version__
 from pipeline.core.evidence import SCHEMA, Evidence, PoolRecord
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem
+from pipeline.core.redact import redact_values
 from pipeline.core.settings import CompareSettings
 from pipeline.gate import build as build_rules
 from pipeline.gate import rules_digest
@@ -26,7 +27,7 @@ LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "mlflow", "h
 def describe(settings: CompareSettings, ready: Prepared) -> dict[str, Any]:
     """The JSON-ready settings of the evidence: what determines the numbers, with digests."""
     experiment = ready.experiment
-    return {
+    found = {
         "samepool": __version__,
         "seed": experiment.seed,
         "primary": experiment.primary,
@@ -51,6 +52,8 @@ def describe(settings: CompareSettings, ready: Prepared) -> dict[str, Any]:
         },
         "plugins": experiment.plugins,
     }
+    described: dict[str, Any] = redact_values(found)
+    return described
 
 
 def gather(ready: Prepared, described: dict[str, Any], measured: Sequence[Measured]) -> Evidence:

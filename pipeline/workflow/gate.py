@@ -40,6 +40,9 @@ def gate(settings: GateCommand, run: str) -> int:
         same = rules_digest(build(rules), alpha) == evidence.settings["rules_digest"]
         tested, decisions = decide.conclude(evidence, rules, alpha)
         out = _out(settings, folder, run)
+        if (out / "manifest.json").exists():
+            text = "holds a finished comparison, whose own decision must stay"
+            raise fault("folder_taken", text, "give another out=", file=str(out))
         show(tested, decisions, settings.report)
         if not same:
             say("rules: not those fixed before scoring; this decision is exploratory")

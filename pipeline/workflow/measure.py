@@ -9,17 +9,18 @@ import pyarrow as pa
 
 from pipeline.core.evidence import Ledger, ModelRecord
 from pipeline.core.pool import Pool
-from pipeline.core.problems import Problem
+from pipeline.core.problems import Problem, SamepoolError
 from pipeline.core.run import Origin, Run
 from pipeline.core.scores import Scores
 from pipeline.core.settings import EngineSettings
-from pipeline.evidence.runs import find, keep, read_run
+from pipeline.evidence.runs import find, keep, read_run, write_run
 from pipeline.kernels.digest import of_json
 from pipeline.metrics import judge, measure
 from pipeline.metrics import tops as tops_of
 from pipeline.models import Tools, rank
 from pipeline.workflow.build import Contender
 from pipeline.workflow.prepare import Prepared
+from pipeline.workflow.voice import report
 
 Progress = Callable[[Sequence[slice], str], Iterator[slice]]
 
@@ -68,16 +69,20 @@ class Task:
         """The model's lists, from the cache where model and inputs are the same."""
         origin, pool = self.ready.origins[contender.name], self.ready.pool
         cache, key = Path(self.engine.cache).expanduser(), self._key(origin)
+        target = self.folder / "runs" / f"{contender.name}.parquet"
         path = find(cache, key) if self.engine.reuse else None
         if path is not None:
-            run = read_run(path, pool)
-        else:
-            depth, seed = self.engine.keep_depth, self.ready.experiment.seed
-            tools = Tools(depth, seed, self.progress, origin, self.ready.registry)
-            run = rank(contender.model, origin, pool, tools)
-            path = keep(run, pool, cache, key)
-        _link(path, self.folder / "runs" / f"{contender.name}.parquet")
-        return replace(run, origin=origin)
+            _link(path, target)
+            return replace(read_run(path, pool), origin=origin)
+        depth, seed = self.engine.keep_depth, self.ready.experiment.seed
+        tools = Tools(depth, seed, self.progress, origin, self.ready.registry)
+        run = rank(contender.model, origin, pool, tools)
+        try:
+            _link(keep(run, pool, cache, key), target)
+        except SamepoolError as error:
+            report([replace(problem, severity="warning") for problem in error.problems])
+            write_run(run, pool, target)
+        return run
 
     def _key(self, origin: Origin) -> str:
         """Digest of everything that determines the lists."""
@@ -116,8 +121,8 @@ def _record(
         missing=int((judged & ~returned).sum()),
         outside=run.outside,
         foreign=int((run.final.item >= len(pool.vocab.items)).sum()),
-        constant=int((scores.constant.astype(bool) & judged).sum()),
-        tied=int((scores.tied.astype(bool) & judged).sum()),
+        constant=int((scores.constant & judged).sum()),
+        tied=int((scores.tied & judged).sum()),
         ineligible=final.num_rows - int(pa.compute.sum(final["eligible"]).as_py() or 0),
     )
     return ModelRecord(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from pipeline.core.comparison import Claim
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, collect, fault, raise_errors
 from pipeline.core.run import Origin
@@ -26,6 +27,7 @@ class Prepared:
         pool, slices: what it is measured on, and where.
         origins: which model each contender is, by key.
         registry: where models of a registry come from.
+        claims: every claim that will be tested.
     """
 
     experiment: Experiment
@@ -33,6 +35,7 @@ class Prepared:
     slices: Slices
     origins: Mapping[str, Origin]
     registry: Registry
+    claims: tuple[Claim, ...]
 
 
 def prepare(settings: CompareSettings) -> Prepared:
@@ -51,14 +54,15 @@ def prepare(settings: CompareSettings) -> Prepared:
         slices = collect(problems, partial(assign, pool, settings.slices.defs))
     registry = open_tracker(settings.tracking)
     origins: dict[str, Origin] = {}
+    claims: tuple[Claim, ...] = ()
     if experiment is not None:
         origins = _origins(experiment.contenders, registry, problems)
         if slices is not None:
-            collect(problems, partial(_claims, settings, experiment, slices))
+            claims = collect(problems, partial(_claims, settings, experiment, slices)) or ()
     if experiment is None or pool is None or slices is None or problems:
         raise_errors((*problems, *(pool.problems if pool else ())))
         raise AssertionError("a part is missing, but nothing is wrong with it")
-    return Prepared(experiment, pool, slices, origins, registry)
+    return Prepared(experiment, pool, slices, origins, registry, claims)
 
 
 def _origins(
@@ -71,12 +75,13 @@ def _origins(
     return {name: origin for name, origin in found.items() if origin is not None}
 
 
-def _claims(settings: CompareSettings, experiment: Experiment, slices: Slices) -> None:
-    """Refuses rules and a candidate that speak of what is not compared."""
+def _claims(settings: CompareSettings, experiment: Experiment, slices: Slices) -> tuple[Claim, ...]:
+    """All claims; refuses rules and a candidate that speak of what is not compared."""
     models = [(c.name, c.role) for c in experiment.contenders]
     infos, primary = experiment.infos, experiment.primary
     about = decide.axes(models, infos, slices.names, primary, experiment.alpha)
-    decide.all_claims(about, experiment.rules, experiment.significance)
+    claims = decide.all_claims(about, experiment.rules, experiment.significance)
     if settings.candidate is not None and settings.candidate not in about.candidates:
         text = f"candidate={settings.candidate} is not compared"
         raise fault("unknown_candidate", text, f"there are: {', '.join(about.candidates)}")
+    return claims

@@ -107,9 +107,11 @@ def _send(folder: Path, asked: TrackingSettings) -> None:
     experiment = str(evidence.settings["tracking_experiment"])
     settings = replace(asked, uri=uri, experiment=experiment)
     say(f"sending {folder} to {redact(uri or 'the embedded store')}, experiment {experiment}")
+    tracker = open_tracker(settings)
+    tracker.check()  # before tests are computed again, which may take a while
     rules, alpha = evidence.settings["rules"], evidence.settings["alpha"]
     tested, decisions = decide.conclude(evidence, rules, alpha)
-    links = open_tracker(settings).publish(None, folder, tested, decisions)
+    links = tracker.publish(None, folder, tested, decisions)
     report(links.problems)
     say(f"published {folder}")
     for line in describe(links):

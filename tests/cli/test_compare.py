@@ -140,3 +140,27 @@ def test_gate_refuses_altered_evidence(samepool: Any, here: Path) -> None:
     done = samepool("gate", "run=out", "tracking=none")
     assert done.returncode == 2
     assert "was changed after the comparison" in done.stderr
+
+
+def test_files_of_a_users_own_are_never_mixed_in(samepool: Any, here: Path) -> None:
+    (here / "summary.md").write_text("mine")
+    done = samepool("compare", *FILES, "candidates=ce.trec", "tracking=none", "out=.")
+    assert done.returncode == 2
+    assert "holds files that are no comparison's" in done.stderr
+    assert (here / "summary.md").read_text() == "mine"
+
+
+def test_a_cache_that_cannot_be_written_costs_a_warning(samepool: Any, here: Path) -> None:
+    words = ["candidates=ce.trec", "engine.cache=qrels.trec", *QUIET]
+    done = samepool("compare", *FILES, *words)
+    assert done.returncode == 0, done.stderr
+    assert "warning: qrels.trec" in done.stderr
+    assert (here / "out/runs/ce.parquet").is_file()
+
+
+def test_a_decision_never_overwrites_a_comparisons_own(samepool: Any, here: Path) -> None:
+    assert samepool("compare", *FILES, "candidates=ce.trec", *QUIET).returncode == 0
+    before = (here / "out/gate.json").read_bytes()
+    done = samepool("gate", "run=out", "out=out", "tracking=none")
+    assert done.returncode == 2
+    assert (here / "out/gate.json").read_bytes() == before

@@ -134,11 +134,16 @@ def test_without_a_server_results_wait_and_are_uploaded_once(
     assert done.returncode == 5, done.stderr
     assert (here / "out/report.html").is_file()
     assert "samepool upload" in done.stdout
-    for expected in ("published out", "nothing waits"):
+    home = f"tracking.uri=sqlite:///{here}/mlruns/mlflow.db"
+    for words, code, expected in (
+        ([], 5, "sending out to http://127.0.0.1:9"),
+        ([home], 0, "published out"),
+        ([home], 0, "nothing waits"),
+    ):
         sent = subprocess.run(
-            ["samepool", "upload", "root=."],
+            ["samepool", "upload", "root=.", *words],
             cwd=here, env=environment, capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
-        assert sent.returncode == 0, sent.stderr
+        assert sent.returncode == code, sent.stderr
         assert expected in sent.stdout
     assert statuses(here) == ["FINISHED"]

@@ -169,7 +169,43 @@ def test_nothing_half_written_stays(
     evidence: Evidence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pq, "write_table", lambda *_a, **_k: (_ for _ in ()).throw(OSError("full")))
-    with pytest.raises(OSError, match="full"):
+    with pytest.raises(SamepoolError, match="cannot be written: full"):
         files.write(evidence, tmp_path)
     assert not list(tmp_path.glob("*.parquet"))
     assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", '{"files": {}, "digest": ""}', '{"files": 3}'])
+def test_a_manifest_that_vouches_for_nothing_is_refused(folder: Path, content: str) -> None:
+    (folder / "manifest.json").write_text(content)
+    with pytest.raises(SamepoolError, match=r"manifest\.json: was edited"):
+        files.read(folder)
+
+
+def test_a_manifest_must_name_every_section(folder: Path) -> None:
+    for path in folder.glob("*.csv"):
+        path.unlink()
+    files.seal(folder)
+    with pytest.raises(SamepoolError, match=r"comparisons\.csv: is missing"):
+        files.read(folder)
+
+
+def test_a_folder_is_taken_up_only_if_nothing_can_be_lost(tmp_path: Path) -> None:
+    fresh, mine = tmp_path / "a" / "b", tmp_path / "mine"
+    for _ in range(2):  # the second time it is an unfinished comparison's
+        files.claim(fresh)
+    mine.mkdir()
+    (mine / "summary.md").write_text("of the user")
+    with pytest.raises(SamepoolError, match="holds files that are no comparison's"):
+        files.claim(mine)
+    with pytest.raises(SamepoolError, match="is a file"):
+        files.claim(mine / "summary.md")
+    files.seal(fresh)
+    with pytest.raises(SamepoolError, match="holds a finished comparison"):
+        files.claim(fresh)
+
+
+@pytest.mark.parametrize("place", ["/proc/x", "/dev/null/x"])
+def test_what_cannot_be_written_is_named(evidence: Evidence, place: str) -> None:
+    with pytest.raises(SamepoolError, match=f"{place}.*cannot be written"):
+        files.claim(Path(place))

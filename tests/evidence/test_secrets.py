@@ -72,4 +72,5 @@ def test_what_is_no_secret_stays(evidence: Evidence, tmp_path: Path) -> None:
     rules = {"no_token_loss": {"kind": "max_drop", "where": "token == 'x'"}, "off": None}
     plain = replace(evidence, settings={**evidence.settings, "rules": rules})
     files.write(plain, tmp_path)
-    assert files.read_settings(tmp_path) == plain.settings
+    files.seal(tmp_path)
+    assert files.read(tmp_path).settings == plain.settings
