@@ -38,6 +38,10 @@ class Tracker(Protocol):
     where it refuses.
     """
 
+    def check(self) -> None:
+        """Returns within seconds if the service answers; for asking before long work."""
+        ...
+
     def begin(self, start: Start) -> Ticket:
         """Opens the run, in status RUNNING; ends runs of ours whose process is gone."""
         ...

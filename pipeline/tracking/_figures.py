@@ -69,6 +69,14 @@ def of_models(evidence: Evidence) -> dict[str, Figures]:
     return {model: _chosen(values, names) for model, values in raw.items()}
 
 
+def groups(figures: Iterable[Figures]) -> tuple[str, ...]:
+    """What stands before the / in the keys, each once: ``all``, differences, slices, the rest."""
+    keys = dict.fromkeys(key for each in figures for key in each.values)
+    found = dict.fromkeys(key.rpartition("/")[0] for key in keys if "/" in key)
+    first = {ALL: 0, "delta": 1, "ci_low": 3, "ci_high": 3, "p_adjusted": 3}
+    return tuple(sorted(found, key=lambda name: first.get(name, 2)))
+
+
 def _of_one(evidence: Evidence, scores: Scores) -> Iterable[tuple[tuple[str, str], float | None]]:
     """((group, label), value) pairs, the most important first; None and NaN included."""
     main = evidence.primary

@@ -12,6 +12,8 @@ from pipeline.tracking._values import Links
 LOCAL = "http://127.0.0.1:5000"
 # Without it the pages open in a mode for chat applications, without a model registry.
 MODE = {"workflowType": "machine_learning"}
+OPEN = 2
+VIEWS = "mlflow.sharedViewState."  # tags of an experiment, a view each
 # Distinct also to colour-blind eyes; the baseline is grey.
 BASELINE_COLOR = "#7f7f7f"
 COLORS = (
@@ -21,7 +23,13 @@ COLORS = (
 
 
 def links(
-    where: Where, experiment_id: str, run_id: str, view: str, problems: Sequence[Problem]
+    where: Where,
+    experiment_id: str,
+    run_id: str,
+    view: str,
+    problems: Sequence[Problem] = (),
+    *,
+    ui: str = LOCAL,
 ) -> Links:
     """Links of a published comparison.
 
@@ -31,11 +39,12 @@ def links(
         run_id: of the parent run.
         view: key of the leaderboard's view; empty where it could not be stored.
         problems: to be passed on.
+        ui: where the UI is served for stores that are no server.
     """
     http = where.uri.startswith("http")
     if not http and "databricks" in where.uri:
         return Links(run_id, experiment_id, where.shown, problems=tuple(problems))
-    base = f"{where.shown.rstrip('/') if http else LOCAL}/#/experiments/{experiment_id}/runs"
+    base = f"{where.shown.rstrip('/') if http else ui}/#/experiments/{experiment_id}/runs"
     query = {"viewStateShareKey": view} if view else {}
     return Links(
         run_id,
@@ -49,12 +58,19 @@ def links(
     )
 
 
+def view_key(run_id: str) -> str:
+    """Key of the view that is a comparison's leaderboard."""
+    return run_id[:12]
+
+
 def experiments_page(base: str) -> str:
     """The page that lists experiments."""
     return f"{redact_uris(base).rstrip('/')}/#/experiments?{urlencode(MODE)}"
 
 
-def leaderboard(run_id: str, columns: Sequence[str], order_by: str, *, ascending: bool) -> str:
+def leaderboard(
+    run_id: str, columns: Sequence[str], order_by: str, groups: Sequence[str], *, ascending: bool
+) -> str:
     """State of a runs table that shows one comparison's models, best first, as JSON.
 
     MLflow does not document it; where it is not understood the plain table is shown.
@@ -63,6 +79,8 @@ def leaderboard(run_id: str, columns: Sequence[str], order_by: str, *, ascending
         run_id: of the parent run.
         columns: ``metrics.`key```, ``params.`key``` and ``tags.`key``` in order.
         order_by: one of them.
+        groups: sections of the charts page, in order, the first ``OPEN`` of them open; MLflow
+            fills them with the metrics whose keys begin so, and appends those that are not here.
         ascending: smallest first.
     """
     state = {
@@ -74,5 +92,12 @@ def leaderboard(run_id: str, columns: Sequence[str], order_by: str, *, ascending
         "lifecycleFilter": "Active",
         "datasetsFilter": [],
         "modelVersionFilter": "All Runs",
+        # Left alone MLflow sorts sections by name, and opens with the first slice.
+        "compareRunCharts": [],
+        "compareRunSections": [
+            {"uuid": name, "name": name, "display": place < OPEN, "isReordered": True}
+            for place, name in enumerate(groups)
+        ],
+        "isAccordionReordered": True,
     }
     return json.dumps(state)

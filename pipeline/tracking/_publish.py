@@ -24,7 +24,6 @@ from pipeline.tracking._values import Links
 T = TypeVar("T")
 
 _DIGEST = 12  # characters of the pool's digest that MLflow's dataset column has room for
-_COLUMNS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,22 +323,26 @@ def _view(
     main = found.metric
     best = found.candidates or found.standings
     names = list(figures[best[0].record.name].values) if best else []
-    # MLflow sorts columns by name, so other metrics would push the primary one out of sight; and
-    # a table has no room for differences on every slice.
-    metric = _keys.key("", main.label).removeprefix("_/")
-    wanted = (f"/{ALL}.{metric}", f"/{metric}")
-    shown = [name for name in names if any(end in name for end in wanted)][:_COLUMNS]
-    order = next((name for name in names if name.startswith(f"{ALL}/{metric}")), f"{ALL}/{metric}")
-    columns = [f"metrics.`{name}`" for name in shown]
+    # MLflow sorts columns by name and puts tags behind all metrics: with more of these the verdict
+    # would be out of sight.
+    metric = _keys.key(ALL, main.label)
+    order = next((name for name in names if name.startswith(metric)), metric)
+    delta = _keys.key("delta", f"{ALL}.{main.label}")
+    columns = [f"metrics.`{order}`"]
+    columns += [f"metrics.`{name}`" for name in names if name.startswith(delta)][:1]
     if job.decisions:
         columns.insert(0, f"tags.`{_runs.PREFIX}gate`")
     text = _links.leaderboard(
-        run_id, columns, f"metrics.`{order}`", ascending=main.direction == "lower"
+        run_id,
+        columns,
+        f"metrics.`{order}`",
+        _figures.groups(figures.values()),
+        ascending=main.direction == "lower",
     )
-    key = run_id[:12]
+    key = _links.view_key(run_id)
 
     def step() -> str:
-        tag = f"mlflow.sharedViewState.{key}"
+        tag = f"{_links.VIEWS}{key}"
         job.store.client.set_experiment_tag(job.store.experiment_id, tag, text)
         return key
 

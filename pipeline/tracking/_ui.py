@@ -1,6 +1,7 @@
 """Serves MLflow's own pages on the embedded store, to this machine only."""
 
 import ipaddress
+import json
 import os
 import signal
 import socket
@@ -8,20 +9,23 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from pipeline.core.problems import fault
 from pipeline.core.settings import TrackingSettings
-from pipeline.tracking import _links
+from pipeline.tracking import _links, _runs
 from pipeline.tracking._library import ENVIRONMENT
 from pipeline.tracking._store import FOLDER, Where, locate
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
 _POLL_SECONDS = 0.2
+_ASK_SECONDS = 10.0
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def serve(settings: TrackingSettings, host: str, port: int, say: Callable[[str], None]) -> int:
@@ -44,7 +48,7 @@ def serve(settings: TrackingSettings, host: str, port: int, say: Callable[[str],
         text=True,
     )
     with _forwarding(process) as stopped:
-        said = _wait_ready(process, f"http://{_in_url(host)}:{port}", say, stopped)
+        said = _wait_ready(process, (f"http://{_in_url(host)}:{port}", where), say, stopped)
     if stopped or process.returncode == 0:
         return 0
     last = "\n".join(said.strip().splitlines()[-3:])
@@ -134,17 +138,24 @@ def _stop(process: "subprocess.Popen[str]", number: int) -> None:
 
 
 def _wait_ready(
-    process: "subprocess.Popen[str]", base: str, say: Callable[[str], None], stopped: list[int]
+    process: "subprocess.Popen[str]",
+    served: tuple[str, Where],
+    say: Callable[[str], None],
+    stopped: list[int],
 ) -> str:
-    """Says the link once the server answers, then waits for its end.
+    """Says the links once the server answers, then waits for its end.
 
     Returns:
         What the server said on standard error.
     """
+    base, where = served
     say(f"starting MLflow at {base} ...")
     until = time.monotonic() + _START_SECONDS
     while process.poll() is None and time.monotonic() < until and not stopped:
         if _answers(base):
+            newest = _newest(base, where)
+            if newest:
+                say(f"newest comparison: {newest}")
             say(f"{_links.experiments_page(base)}  (Ctrl-C stops it)")
             break
         time.sleep(_POLL_SECONDS)
@@ -153,12 +164,48 @@ def _wait_ready(
 
 
 def _answers(base: str) -> bool:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(f"{base}/health", timeout=1.0):
+        with _OPENER.open(f"{base}/health", timeout=1.0):
             return True
     except OSError:
         return False
+
+
+def _newest(base: str, where: Where) -> str:
+    """Leaderboard of the newest comparison, at the port served here; empty where there is none.
+
+    Links that were printed or stored earlier name the default port.
+    """
+    try:
+        found = _asked(base, "experiments/search", {"max_results": 1_000})["experiments"]
+        query = {
+            "experiment_ids": [each["experiment_id"] for each in found],
+            "filter": f"tags.`{_runs.KIND}` = '{_runs.COMPARISON}' and status = 'FINISHED'",
+            "order_by": ["attributes.start_time DESC"],
+            "max_results": 1,
+        }
+        runs = _asked(base, "runs/search", query).get("runs", [])
+        if not runs:
+            return ""
+        info = runs[0]["info"]
+        key = _links.view_key(info["run_id"])
+        here = next(each for each in found if each["experiment_id"] == info["experiment_id"])
+        known = any(tag["key"] == f"{_links.VIEWS}{key}" for tag in here.get("tags", []))
+    except (OSError, ValueError, KeyError, StopIteration):  # a convenience: the page serves as well
+        return ""
+    view = key if known else ""
+    return _links.links(where, info["experiment_id"], info["run_id"], view, ui=base).leaderboard
+
+
+def _asked(base: str, what: str, query: Mapping[str, object]) -> Any:
+    """The server's answer to a question of its REST interface."""
+    request = urllib.request.Request(  # noqa: S310 - our own server
+        f"{base}/api/2.0/mlflow/{what}",
+        json.dumps(query).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with _OPENER.open(request, timeout=_ASK_SECONDS) as answer:
+        return json.load(answer)
 
 
 def _in_url(host: str) -> str:

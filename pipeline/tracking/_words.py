@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.core.comparison import Comparison
-from pipeline.core.decision import BEST_FIRST, Decision
+from pipeline.core.decision import BEST_FIRST, Decision, Verdict
 from pipeline.core.evidence import Evidence, ModelRecord
 from pipeline.core.scores import MetricInfo
 from pipeline.core.slices import ALL
@@ -209,8 +209,7 @@ def _row(one: Standing) -> tuple[str, ...]:
 
 def _failures(found: Outcome) -> str:
     lines = [
-        f"- **{_safe(one.record.name)}**, rule {_safe(v.rule)} "
-        f"({v.metric} on {_safe(v.slice)}): {v.status}: {_safe(v.reason)}"
+        f"- **{_safe(one.record.name)}** {v.status} in {_safe(v.rule)}: {_safe(_reason(v))}"
         for one in found.candidates
         if one.decision
         for v in one.decision.verdicts
@@ -218,6 +217,13 @@ def _failures(found: Outcome) -> str:
     ]
     more = len(lines) - _VERDICTS
     return "\n".join(lines[:_VERDICTS] + ([f"- {more} more in gate.json"] if more > 0 else []))
+
+
+def _reason(verdict: Verdict) -> str:
+    """Why, with metric and slice named once; most reasons begin with them."""
+    about = f"{verdict.metric} on {verdict.slice}"
+    known = not verdict.metric or about in verdict.reason
+    return verdict.reason if known else f"{about}: {verdict.reason}"
 
 
 def _verdicts(one: Standing) -> str:

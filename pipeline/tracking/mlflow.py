@@ -10,7 +10,7 @@ from pipeline.core.decision import Decision
 from pipeline.core.evidence import Evidence
 from pipeline.core.problems import SamepoolError, fault
 from pipeline.core.run import Origin
-from pipeline.tracking import _fetch, _origin, _publish, _runs, _state
+from pipeline.tracking import _fetch, _origin, _probe, _publish, _runs, _state
 from pipeline.tracking._errors import translated
 from pipeline.tracking._store import Store, Where, connect, find_experiment, locate, open_store
 from pipeline.tracking._values import Links, Loaded, Start, Ticket
@@ -45,6 +45,10 @@ class MlflowTracker:
     def where(self) -> Where:
         """The store, as the settings and the environment say now."""
         return locate(self.uri, self.registry_uri)
+
+    def check(self) -> None:
+        """Asks the store whether it is there; see Tracker."""
+        _probe.answer(self.where.uri)
 
     def begin(self, start: Start) -> Ticket:
         """Opens the parent run; see Tracker."""

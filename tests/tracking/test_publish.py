@@ -125,9 +125,15 @@ def test_the_leaderboard_sorts_by_the_primary_metric(tracker, client, folder, ev
     view = json.loads(tags[f"mlflow.sharedViewState.{key}"])
     assert view["orderByKey"] == f"metrics.`{NDCG}`"
     assert view["orderByAsc"] is False
-    assert view["selectedColumns"][:2] == ["tags.`samepool.gate`", f"metrics.`{NDCG}`"]
-    assert "metrics.`delta/all.nDCG.exp_at_10`" in view["selectedColumns"]
-    assert not any("R_at_100" in name for name in view["selectedColumns"])
+    delta = "metrics.`delta/all.nDCG.exp_at_10`"
+    assert view["selectedColumns"] == ["tags.`samepool.gate`", f"metrics.`{NDCG}`", delta]
+    _, children = _runs(client)
+    gates = {name: run.data.tags.get("samepool.gate") for name, run in children.items()}
+    assert gates == {"bm25": None, "rrf": "pass", "splade": "fail"}
+    sections = {each["name"]: each["display"] for each in view["compareRunSections"]}
+    assert list(sections)[:2] == ["all", "delta"]
+    assert [name for name, shown in sections.items() if shown] == ["all", "delta"]
+    assert list(sections)[-3:] == ["ci_low", "ci_high", "p_adjusted"]
     assert links.run_id in view["searchFilter"]
     assert f"viewStateShareKey={key}&workflowType=machine_learning" in links.leaderboard
     assert "compareRunsMode=CHART" in links.charts

@@ -30,6 +30,7 @@ def _census(mlflow, server, experiment):
 def test_published_over_http_and_fetched_back(
     remote, server, start, folder, evidence, decisions, mlflow, tmp_path, capfd
 ):
+    remote.check()
     ticket = remote.begin(start)
     links = remote.publish(ticket, folder, evidence, decisions)
     assert links.problems == ()
@@ -61,6 +62,9 @@ def test_the_server_dies_and_comes_back(
         with pytest.raises(UnreachableError):
             trackers["cut"].publish(None, out["cut"], evidence, decisions)
         began = time.monotonic()
+        with pytest.raises(UnreachableError, match="did not answer"):
+            trackers["dying"].check()
+        assert time.monotonic() - began < 5
         with pytest.raises(UnreachableError, match=r"did not answer.*samepool upload"):
             trackers["dying"].publish(ticket, out["dying"], evidence, decisions)
         assert not trackers["dying"].finish(ticket, "FAILED")

@@ -25,7 +25,8 @@ def _port():
         return free.getsockname()[1]
 
 
-def test_it_serves_until_a_signal_and_leaves_nothing_behind(place):
+def test_it_serves_until_a_signal_and_leaves_nothing_behind(tracker, folder, evidence, decisions):
+    links = tracker.publish(None, folder, evidence, decisions)
     port = _port()
     code = textwrap.dedent(
         """
@@ -45,6 +46,8 @@ def test_it_serves_until_a_signal_and_leaves_nothing_behind(place):
     )
     base = f"http://127.0.0.1:{port}"
     assert running.stdout.readline() == f"starting MLflow at {base} ...\n"
+    newest = links.leaderboard.replace("http://127.0.0.1:5000", base)
+    assert running.stdout.readline() == f"newest comparison: {newest}\n"
     link = running.stdout.readline()
     assert link.startswith(f"{base}/#/experiments?workflowType=machine_learning")
     with urllib.request.urlopen(f"{base}/health", timeout=5) as answer:
@@ -92,3 +95,12 @@ def test_jobs_and_telemetry_are_off_and_no_password_is_on_the_command_line():
     assert environment["MLFLOW_BACKEND_STORE_URI"] == where.uri
     assert "secret" not in " ".join(_ui.command(where, "127.0.0.1", 5000))
     assert "--workers=1" in _ui.command(where, "127.0.0.1", 5000)
+
+
+def test_without_a_comparison_there_is_no_link_to_one(place, monkeypatch):
+    where = _store.locate(None, None)
+    empty = {"experiments/search": {"experiments": []}, "runs/search": {}}
+    monkeypatch.setattr(_ui, "_asked", lambda base, what, query: empty[what])
+    assert not _ui._newest("http://127.0.0.1:5001", where)
+    monkeypatch.undo()
+    assert not _ui._newest(f"http://127.0.0.1:{_port()}", where)  # nobody answers

@@ -9,6 +9,8 @@ import pytest
 from pipeline.core.slices import Slices
 from pipeline.tracking import _figures, _words
 
+NDCG = "nDCG(gain=exp)@10"
+
 
 def _sentence(evidence, decisions):
     return _words.sentence(evidence, _words.outcome(evidence, decisions))
@@ -48,6 +50,18 @@ def test_numbers_of_the_sentence_are_those_of_the_comparison(evidence, decisions
 def test_no_comparison_is_said_not_guessed(evidence, decisions):
     bare = replace(evidence, comparisons=())
     assert "no difference could be measured" in _sentence(bare, decisions)
+
+
+def test_a_failure_names_its_metric_and_slice_once(evidence, decisions):
+    verdict = decisions[1].verdicts[1]
+    told = replace(verdict, reason=f"{verdict.metric} on {verdict.slice}: a drop is shown.")
+    untold = replace(verdict, reason="a drop is shown.")
+    source = replace(verdict, rule="label_source", metric="", slice="", reason="Labels: click.")
+    failing = replace(decisions[1], verdicts=(told, untold, source))
+    page = _words.comparison_page(evidence, _words.outcome(evidence, [failing]), [])
+    line = f"- **splade** fail in tail\\_ok: {NDCG} on tail: a drop is shown."
+    assert page.count(line) == 2
+    assert "- **splade** fail in label\\_source: Labels: click." in page
 
 
 def test_names_cannot_become_markup(evidence, decisions):
