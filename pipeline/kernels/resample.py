@@ -5,16 +5,22 @@ columns and which other columns there are: every column is turned into integers 
 sums are exact in float64, and random numbers belong to (row, cluster), never to a column.
 """
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from scipy import sparse
 
-from pipeline.core.arrays import F64, I64, Bool
+from pipeline.core.arrays import F64, I64, U8
 
 _BITS: Final = 51  # the sum of absolute values stays below 2^51, twice it below 2^53
 _TIE: Final = 1e-9  # relative tolerance within which two statistics are tied
 _CHUNK_BYTES: Final = 8 * 2**20  # fits the processor's cache
+_CHUNK_ROWS: Final = 512  # flips at a time, so that a block of signs fits the cache too
+_BLOCK: Final = 256  # clusters at a time
+_FULL: Final = 0.1  # share of clusters above which a dense product is faster than a sparse one
 _FLIP_STREAM: Final = 1
 _BOOTSTRAP_STREAM: Final = 2
 
@@ -74,53 +80,133 @@ def exact_signflips(column: F64) -> Counts:
     )
 
 
-def signflips(columns: F64, flips: I64, seed: int, chunk_rows: int | None = None) -> Counts:
+def signflips(
+    columns: sparse.csc_array, flips: I64, seed: int, chunk_rows: int | None = None
+) -> Counts:
     """Counts over random sign patterns shared by all columns; the identity is not among them.
 
-    Row b of the sign matrix is the same for every column and every number of flips.
+    Row b of the sign matrix is the same for every column and every number of flips. Time grows
+    with the clusters that any column has, and with the non-zero entries of all columns: a slice
+    costs what it holds, not what the pool holds.
 
     Args:
-        columns: (G, m) cluster sums, 0 where a cluster has no part in a column. G is the
-            number of clusters of the pool: the signs of a row depend on it.
+        columns: (G, m) cluster sums, nothing or 0 where a cluster has no part in a column. G is
+            the number of clusters of the pool: the signs of a row depend on it.
         flips: (m,) rows that each column uses.
         seed: of the sign matrix.
         chunk_rows: rows at a time; by memory where unset. Changes no result.
     """
-    groups, m = columns.shape
-    values = np.column_stack([quantise(columns[:, j])[0] for j in range(m)])
-    seen = values.sum(axis=0)
-    tie = np.array([_tolerance(values[:, j]) for j in range(m)])
-    used = np.flatnonzero(values.any(axis=1))
-    values = np.ascontiguousarray(values[used])
-    step = chunk_rows or max(8, _CHUNK_BYTES // (8 * (groups + m)))
+    values, seen, tie = _whole(columns)
+    groups, m = values.shape
+    words = -(-groups // 64)
+    step = chunk_rows or max(8, min(_CHUNK_ROWS, _CHUNK_BYTES // (words + m)))
     generator = np.random.Generator(np.random.PCG64([seed, _FLIP_STREAM]))
     counts = np.zeros((3, m), dtype=np.int64)
     start = 0
-    while start < flips.max(initial=0):
-        # A chunk ends where a column stops, so that all its columns use all of its rows.
-        stop = min(start + step, int(flips[flips > start].min()))
-        active = flips > start
-        plus = _signs(generator, stop - start, groups)[:, used].astype(np.float64)
-        sums = plus @ values[:, active]
-        sums *= 2
-        sums -= seen[active]
-        counts[:, active] += _extreme(sums, seen[active], tie[active])
-        start = stop
+    # A stretch of rows ends where a column stops, so that all its columns use all of its rows.
+    for end in np.unique(flips):
+        active = np.flatnonzero(flips > start)
+        stretch = _Stretch.of(values[:, active])
+        for first in range(start, int(end), step):
+            bits = _signs(generator, min(step, int(end) - first), words)
+            for places, sums in stretch.sums(bits):
+                among = active[places]
+                found = 2 * sums - seen[among, None]
+                counts[:, among] += _extreme(found, seen[among, None], tie[among, None])
+        start = int(end)
     return Counts(counts[0], counts[1], counts[2], flips)
 
 
-def _signs(generator: np.random.Generator, rows: int, groups: int) -> Bool:
-    """(rows, groups) random bits; rows are whole words, so chunks draw the same bits."""
-    words = -(-groups // 64)
+def _whole(columns: sparse.csc_array) -> tuple[sparse.csc_array, F64, F64]:
+    """Columns as integers without zeros, (m,) sums seen, and (m,) what is tied."""
+    values = columns.astype(np.float64)
+    m = values.shape[1]
+    seen, tie = np.zeros(m), np.zeros(m)
+    for at, (low, high) in enumerate(itertools.pairwise(values.indptr)):
+        whole, _ = quantise(values.data[low:high])
+        values.data[low:high] = whole
+        seen[at], tie[at] = whole.sum(), _tolerance(whole)
+    values.eliminate_zeros()
+    return values, seen, tie
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    """Some clusters' part in the sums.
+
+    Attributes:
+        rows: (K,) clusters.
+        full: (D, K) values of the columns that most clusters have part in.
+        thin: (m - D, K) values of the other columns; only what is not 0 costs time.
+    """
+
+    rows: I64
+    full: F64
+    thin: sparse.csr_array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stretch:
+    """Columns, ready to be multiplied by signs, a block of clusters at a time.
+
+    Attributes:
+        full: (D,) places of the columns that most clusters have part in.
+        thin: (m - D,) places of the others.
+        blocks: all clusters that any column has.
+    """
+
+    full: I64
+    thin: I64
+    blocks: tuple[_Block, ...]
+
+    @classmethod
+    def of(cls, values: sparse.csc_array) -> "_Stretch":
+        """Sorts columns by how many of the clusters in use they have."""
+        used = np.unique(values.indices).astype(np.int64)
+        shares = np.diff(values.indptr) / max(1, len(used))
+        full, thin = np.flatnonzero(shares > _FULL), np.flatnonzero(shares <= _FULL)
+        by_row = values.tocsr()
+        blocks = []
+        for first in range(0, len(used), _BLOCK):
+            rows = used[first : first + _BLOCK]
+            mine = by_row[rows].tocsc()
+            dense = np.ascontiguousarray(mine[:, full].toarray().T)
+            blocks.append(_Block(rows, dense, mine[:, thin].T.tocsr()))
+        return cls(full, thin, tuple(blocks))
+
+    def sums(self, bits: U8) -> Iterator[tuple[I64, F64]]:
+        """Places of columns, and the (columns, rows) sums of their values where the sign is +."""
+        rows = bits.shape[1]
+        full, thin = np.zeros((len(self.full), rows)), np.zeros((len(self.thin), rows))
+        for block in self.blocks:
+            plus = _unpacked(bits, block.rows)
+            if len(full):
+                full += block.full @ plus
+            if block.thin.nnz:
+                thin += block.thin @ plus
+        yield self.full, full
+        yield self.thin, thin
+
+
+def _signs(generator: np.random.Generator, rows: int, words: int) -> U8:
+    """(8 words, rows) random bits, eight clusters a byte; chunks of any size draw the same."""
     drawn = generator.integers(0, 2**64, size=(rows, words), dtype=np.uint64)
-    bits = np.unpackbits(drawn.astype("<u8", copy=False).view(np.uint8), axis=1, bitorder="little")
-    return bits[:, :groups].view(np.bool_)
+    return np.ascontiguousarray(drawn.astype("<u8", copy=False).view(np.uint8).T)
+
+
+def _unpacked(bits: U8, clusters: I64) -> F64:
+    """(K, rows) 1 where a cluster's sign is +, else 0."""
+    plus = bits[clusters >> 3]
+    plus >>= (clusters & 7).astype(np.uint8)[:, None]
+    plus &= 1
+    signs: F64 = plus.astype(np.float64)
+    return signs
 
 
 def _extreme(sums: F64, seen: F64, tie: F64) -> I64:
-    greater = (sums >= seen - tie).sum(axis=0)
-    less = (sums <= seen + tie).sum(axis=0)
-    both = (np.abs(sums) >= np.abs(seen) - tie).sum(axis=0)
+    greater = (sums >= seen - tie).sum(axis=1)
+    less = (sums <= seen + tie).sum(axis=1)
+    both = (np.abs(sums) >= np.abs(seen) - tie).sum(axis=1)
     return np.stack([greater, less, both])
 
 

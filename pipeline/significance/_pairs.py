@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from pipeline.core.arrays import F64, I32, U8
+from pipeline.core.arrays import F64, I32, I64, U8
 from pipeline.core.comparison import Claim
 from pipeline.core.pool import Units
 from pipeline.core.problems import fault
@@ -49,8 +49,10 @@ class Column:
         n_constant: pairs in which the tie rule alone ordered either list.
         baseline_mean, mean, delta: means over the pairs; None without any, or if invalid.
         wins, losses: pairs in which the model is better or worse, by direction.
-        sums: (G,) summed differences of each cluster of the pool.
-        sizes: (G,) pairs of each cluster.
+        clusters: (k,) codes of the clusters with pairs, ascending; the others have no part here.
+        sums: (k,) summed differences of each.
+        sizes: (k,) pairs of each.
+        groups: clusters of the pool, G.
         spread: mean difference with its standard error; None without pairs.
     """
 
@@ -63,8 +65,10 @@ class Column:
     delta: float | None
     wins: int
     losses: int
+    clusters: I64
     sums: F64
     sizes: F64
+    groups: int
     spread: ClusterMean | None
 
     @property
@@ -75,7 +79,7 @@ class Column:
     @property
     def n_clusters(self) -> int:
         """Clusters among the pairs."""
-        return int(np.count_nonzero(self.sizes))
+        return len(self.clusters)
 
     def status(self, min_nonzero: int) -> str:
         """What the pairs allow: see :class:`pipeline.core.comparison.Comparison`."""
@@ -141,9 +145,12 @@ def _column(
     deltas[np.abs(deltas) <= _ROUNDING * size] = 0.0
     # Integers add up exactly: +.1 and -.1 of one user are 0 in any order.
     whole, unit = quantise(deltas)
-    sums: F64 = np.bincount(cluster, whole, frame.groups).astype(np.float64) * unit
-    sums[np.abs(sums) <= _ROUNDING * np.bincount(cluster, size, frame.groups)] = 0.0
-    sizes = np.bincount(cluster, minlength=frame.groups).astype(np.float64)
+    groups = frame.groups
+    sums: F64 = np.bincount(cluster, whole, groups).astype(np.float64) * unit
+    sums[np.abs(sums) <= _ROUNDING * np.bincount(cluster, size, groups)] = 0.0
+    sizes = np.bincount(cluster, minlength=groups).astype(np.float64)
+    clusters = np.flatnonzero(sizes)
+    sums, sizes = sums[clusters], sizes[clusters]
     n = len(deltas)
     spread = cluster_mean(sums, sizes) if n else None
     told = n > 0 and not counts[1]
@@ -157,8 +164,10 @@ def _column(
         delta=float(deltas.mean() if sums.any() else 0.0) if told else None,
         wins=int((frame.better * deltas > 0).sum()),
         losses=int((frame.better * deltas < 0).sum()),
+        clusters=clusters,
         sums=sums,
         sizes=sizes,
+        groups=groups,
         spread=spread,
     )
 

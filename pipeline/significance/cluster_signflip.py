@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from pipeline.core.arrays import F64
 from pipeline.core.comparison import Claim
@@ -79,9 +80,10 @@ class ClusterSignflip:
         places = list(dict.fromkeys(place for place, claim in asked if claim.family == "F1"))
         if not places:
             return {}
-        sums = np.column_stack([columns[place].sums for place in places])
-        sizes = np.column_stack([columns[place].sizes for place in places])
-        stars = resample.bootstrap_t(sums, sizes, self.flips, seed)
+        mine = [columns[place] for place in places]
+        sums = _table(mine, [column.sums for column in mine])
+        sizes = _table(mine, [column.sizes for column in mine])
+        stars = resample.bootstrap_t(sums.toarray(), sizes.toarray(), self.flips, seed)
         return {place: _Resampled(columns[place], stars[:, at]) for at, place in enumerate(places)}
 
 
@@ -91,9 +93,18 @@ def _sample(
     """Random flips, as many as each job says."""
     if not jobs:
         return {}
-    table = np.column_stack([columns[place].sums for place, _ in jobs])
+    mine = [columns[place] for place, _ in jobs]
+    table = _table(mine, [column.sums for column in mine])
     counts = resample.signflips(table, np.array(list(jobs.values())), seed)
     return {job: _Flipped(counts, at, exact=False) for at, job in enumerate(jobs)}
+
+
+def _table(columns: Sequence[Column], values: Sequence[F64]) -> sparse.csc_array:
+    """(G, m) one value a cluster and column; in slices nearly all are 0."""
+    ends = np.cumsum([0, *(len(column.clusters) for column in columns)])
+    rows = np.concatenate([column.clusters for column in columns])
+    shape = (columns[0].groups, len(columns))
+    return sparse.csc_array((np.concatenate(values), rows, ends), shape=shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

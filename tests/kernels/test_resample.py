@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import sparse, stats
 from threadpoolctl import threadpool_limits
 
-from pipeline.kernels.resample import bootstrap_t, exact_signflips, quantise, signflips
+from pipeline.kernels import resample
+from pipeline.kernels.resample import bootstrap_t, exact_signflips, quantise
 
 tenths = st.integers(-5, 5).map(lambda n: n / 10)
+
+
+def signflips(columns, *more, **options):
+    return resample.signflips(sparse.csc_array(columns), *more, **options)
 
 
 def counted(counts, at=0):
@@ -86,6 +91,35 @@ def test_columns_do_not_depend_on_each_other_nor_on_chunks():
     assert [counted(whole, at) for at in range(7)] == [counted(turned, 6 - at) for at in range(7)]
     other = signflips(columns, flips, seed=2)
     assert any(counted(whole, at) != counted(other, at) for at in range(7))
+
+
+def by_definition(columns, flips, seed):
+    """The sign matrix written out: row b, cluster g is bit g of the row's 64-bit words."""
+    groups, words = len(columns), -(-len(columns) // 64)
+    generator = np.random.Generator(np.random.PCG64([seed, 1]))
+    drawn = generator.integers(0, 2**64, size=(int(flips.max()), words), dtype=np.uint64)
+    place = np.arange(groups)
+    bits = drawn[:, place // 64] >> (place % 64).astype(np.uint64) & np.uint64(1)
+    whole = np.rint(1_000 * columns).astype(np.int64)
+    sums, seen = (2 * bits.astype(np.int64) - 1) @ whole, whole.sum(axis=0)
+    return [
+        [int(sum(part)) for part in (
+            sums[:n, j] >= seen[j], sums[:n, j] <= seen[j], abs(sums[:n, j]) >= abs(seen[j]),
+        )] + [int(n)]
+        for j, n in enumerate(flips)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+def test_counts_are_those_of_the_sign_matrix(share):
+    """Thin and full columns, several blocks of clusters, several chunks, clusters of no column."""
+    rng = np.random.default_rng(7)
+    columns = np.round(rng.normal(0.05, 1, (1_000, 9)), 3)
+    columns[:, 3:] *= rng.random((1_000, 6)) < share
+    columns[300:500] = 0
+    flips = np.array([600, 1_100, 20, 600, 1_100, 20, 1_100, 600, 600])
+    found = signflips(columns, flips, seed=11)
+    assert [counted(found, at) for at in range(9)] == by_definition(columns, flips, 11)
 
 
 def test_threads_change_nothing():
