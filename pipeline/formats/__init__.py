@@ -12,13 +12,18 @@ from typing import ClassVar, Protocol
 import pyarrow as pa
 
 from pipeline.core.problems import Problem, SamepoolError
-from pipeline.formats._columns import QRELS, RUN
+from pipeline.formats._columns import QRELS, RUN, renames
+from pipeline.formats._exact import changed_numbers, changed_texts
 from pipeline.formats._numbers import floats
+from pipeline.formats._paths import unusable
 from pipeline.formats._places import place, stamp
 from pipeline.formats._recognise import recognise
-from pipeline.formats._source import Source
+from pipeline.formats._source import Source, one_line
 
-__all__ = ["QRELS", "RUN", "Format", "floats", "place", "read_qrels", "read_run", "read_table"]
+__all__ = [
+    "QRELS", "RUN", "Format", "changed_numbers", "changed_texts", "floats", "place", "read_qrels",
+    "read_run", "read_table", "renames", "unusable",
+]  # fmt: skip
 
 
 class Format(Protocol):
@@ -120,5 +125,5 @@ def _read(
     except SamepoolError as error:
         source.problems.extend(error.problems)
     except OSError as error:
-        source.error("unreadable", f"cannot be read: {error.strerror or error}")
+        source.error("unreadable", f"cannot be read: {error.strerror or one_line(error)}")
     return stamp(schema.empty_table(), source.path, "line", 1)

@@ -7,9 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.core.arrays import Bool
+from pipeline.core.arrays import I64, Bool
 from pipeline.core.problems import Problem
 from pipeline.core.suggest import nearest
+from pipeline.formats._exact import changed_numbers, changed_texts
 from pipeline.formats._numbers import floats
 from pipeline.formats._places import place
 from pipeline.formats._source import Source
@@ -18,15 +19,27 @@ QRELS = pa.schema([("query_id", pa.string()), ("item_id", pa.string()), ("grade"
 RUN = pa.schema([("query_id", pa.string()), ("item_id", pa.string()), ("score", pa.float64())])
 
 _EXAMPLES = 3
+_EXCHANGED = "check which file is which; if it is the right one, rename its columns"
 # What other tools call these columns; for hints only, nothing is renamed.
 _SYNONYMS = {
-    "query_id": ("query", "qid", "topic", "query-id", "queryid", "q_id", "user_id"),
-    "item_id": (
-        "docid", "doc_id", "docno", "document", "corpus-id", "item", "pid", "product_id", "doc",
+    "query_id": (
+        "qid", "query-id", "queryid", "q_id", "topic_id", "topic", "query", "user_id", "userid",
+        "user",
     ),
-    "grade": ("rating", "relevance", "rel", "label", "judgment", "gain", "score"),
-    "score": ("sim", "similarity", "prediction", "pred", "rating"),
+    "item_id": (
+        "docid", "doc_id", "doc-id", "docno", "document_id", "documentid", "corpus-id",
+        "corpus_id", "itemid", "item-id", "pid", "passage_id", "product_id", "productid",
+        "document", "doc", "item", "product", "passage",
+    ),
+    "grade": (
+        "relevance", "rel", "label", "judgment", "judgement", "qrel", "relevance_grade",
+        "relevance_label", "gain", "rating",
+    ),
+    "score": ("sim", "similarity", "prediction", "pred", "relevance_score", "rating"),
 }  # fmt: skip
+_JUDGED = frozenset({"grade", *_SYNONYMS["grade"]} - {"rating"})
+_SCORED = frozenset({"score", *_SYNONYMS["score"]} - {"rating"})
+_TREC_WIDTHS = {4, 6}
 
 
 def is_text(name: str) -> bool:
@@ -71,6 +84,8 @@ def as_run(source: Source, table: pa.Table) -> pa.Table:
         columns |= {} if rank is None else {"rank": rank}
     found = _rebuilt(table, columns)
     finite(source, found)
+    for name in ("query_id", "item_id"):
+        _not_empty(source, found, name)
     return found
 
 
@@ -84,16 +99,47 @@ def need(source: Source, table: pa.Table, names: Iterable[str]) -> None:
     missing = [name for name in names if name not in have]
     if not missing:
         return
-    hints = []
-    for name in missing:
-        other = [h for h in have if h.casefold() in _SYNONYMS.get(name, ())] or nearest(
-            name, have, 1
-        )
-        hints += [f"rename {other[0]} to {name}"] if other else []
     shown = ", ".join(name[:30] for name in have[:12])
     text = f"missing column{'s' * (len(missing) > 1)} {', '.join(missing)}; there are: {shown}"
-    fix = "; ".join(hints) or "the first line must name the columns"
+    mistaken = _mistaken(missing, have)
+    if mistaken:
+        raise source.fault("missing_column", f"{text}; this looks like {mistaken}", _EXCHANGED)
+    fix = "; ".join(renames(missing, have, names)) or "the first line must name the columns"
+    if len(have) == 1 and len(have[0].split()) in _TREC_WIDTHS:
+        fix = "this looks like TREC text: name the file .trec, or set its format to trec"
     raise source.fault("missing_column", text, fix)
+
+
+def renames(missing: Iterable[str], have: Iterable[str], known: Iterable[str]) -> list[str]:
+    """What to rename to get the missing columns.
+
+    Args:
+        missing: names of columns that are needed.
+        have: names that there are.
+        known: names that mean something by themselves and are no candidates.
+
+    >>> renames(["item_id", "grade"], ["query_id", "pid", "rel"], ["query_id", "item_id", "grade"])
+    ['rename pid to item_id', 'rename rel to grade']
+    """
+    free = {name.casefold(): name for name in have if name not in {*known}}
+    hints = []
+    for name in missing:
+        foreign = {s for n, synonyms in _SYNONYMS.items() if n != name for s in synonyms}
+        like = [free[s] for s in _SYNONYMS.get(name, ()) if s in free]
+        like = like or [*nearest(name, [n for low, n in free.items() if low not in foreign], 1)]
+        hints += [f"rename {like[0]} to {name}"] if like else []
+        free = {low: n for low, n in free.items() if n not in like[:1]}
+    return hints
+
+
+def _mistaken(missing: Iterable[str], have: Iterable[str]) -> str:
+    """Judgments given as a run, or the other way round; empty where it is neither."""
+    low = {name.casefold() for name in have}
+    if "score" in missing and low & _JUDGED and not low & _SCORED:
+        return "judgments, not a run"
+    if "grade" in missing and low & _SCORED and not low & _JUDGED:
+        return "a run, not judgments"
+    return ""
 
 
 def grades(source: Source, table: pa.Table, column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -117,15 +163,45 @@ def numbers(
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         values = pc.cast(column, pa.float64(), safe=False)
-        bad = np.asarray(pc.is_null(column))
+        bad, changed = np.asarray(pc.is_null(column)), changed_numbers(column, values)
     elif pa.types.is_string(kind):
         values, bad = floats(column)
+        changed = changed_texts(column, values)
     elif pa.types.is_null(kind):
         values, bad = pc.cast(column, pa.float64()), np.ones(len(column), bool)
+        changed = np.zeros(0, np.int64)
     else:
         raise source.fault("not_a_number", f"column {what} is of type {kind}, not numbers", fix)
     not_numbers(source, table, (column, bad), what, fix)
+    if len(changed):
+        not_exact(source, table, what, str(column[int(changed[0])].as_py()), changed)
     return values
+
+
+def not_exact(source: Source, table: pa.Table, what: str, shown: str, rows: I64) -> None:
+    """Notes numbers that a float64 does not hold, as one problem that shows the first."""
+    text = f"{what} {shown} is not exact as a float64: different numbers could become ties"
+    fix = "write numbers that float64 holds, e.g. scaled, or ranks"
+    where = place(table, int(rows[0]))[1]
+    source.problems.append(
+        Problem(f"{what}_not_exact", "error", text, fix, str(source.path), where, (), len(rows))
+    )
+
+
+def _not_empty(source: Source, table: pa.Table, name: str) -> None:
+    """Notes ids that are null or empty, as one problem."""
+    column = table[name]
+    empty = pc.equal(pc.binary_length(column), 0)
+    if not column.null_count and not pc.any(empty, min_count=0).as_py():
+        return
+    rows = np.flatnonzero(np.asarray(pc.fill_null(empty, fill_value=True)))
+    where = place(table, int(rows[0]))[1]
+    source.problems.append(
+        Problem(
+            "empty_id", "error", f"{name} is empty", "give every row an id", str(source.path),
+            where, (), len(rows),
+        )
+    )  # fmt: skip
 
 
 def not_numbers(
@@ -151,6 +227,11 @@ def ranks(source: Source, table: pa.Table, column: pa.ChunkedArray) -> pa.Chunke
     """Ranks as int32; None, and a warning, where they are not all integers."""
     try:
         found = pc.cast(column, pa.int32())
+    except pa.ArrowNotImplementedError:
+        text = f"column rank is of type {column.type}, not integers; it is not used"
+        path = str(source.path)
+        source.problems.append(Problem("rank_not_an_integer", "warning", text, "", path))
+        return None
     except pa.ArrowInvalid:
         found = None
     if found is not None and not found.null_count:

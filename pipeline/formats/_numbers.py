@@ -5,6 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.core.arrays import Bool
+from pipeline.formats._exact import changed_texts
 
 _FLOAT = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:nan|inf|infinity))$"
 # Leading zeros are codes (zip 01234), and so are words such as nan: such columns stay text.
@@ -30,6 +31,8 @@ def floats(strings: pa.ChunkedArray) -> tuple[pa.ChunkedArray, Bool]:
 def typed(strings: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column of text as int64, float64 or bool, where all of its values are; else as it is.
 
+    Numbers that a float64 would change stay text.
+
     >>> typed(pa.chunked_array([["1", None, "2"]])).to_pylist()
     [1, None, 2]
     >>> typed(pa.chunked_array([["01", "2"]])).to_pylist()
@@ -40,7 +43,8 @@ def typed(strings: pa.ChunkedArray) -> pa.ChunkedArray:
     if _all(strings, _PLAIN_INT):
         return _integers(strings)
     if _all(strings, _PLAIN_FLOAT):
-        return pc.cast(strings, pa.float64())
+        values = pc.cast(strings, pa.float64())
+        return strings if len(changed_texts(strings, values)) else values
     if _all(strings, _BOOL):
         return pc.equal(pc.utf8_lower(strings), "true")
     return strings

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.problems import SamepoolError
 from pipeline.core.registry import kinds, plugin
-from pipeline.core.suggest import did_you_mean, nearest
+from pipeline.core.suggest import did_you_mean
+from pipeline.formats._paths import unusable
 from pipeline.formats._source import Source
 
 if TYPE_CHECKING:
@@ -24,8 +25,9 @@ def recognise(source: Source, name: str | None, *, named: bool) -> "Format":
     Raises:
         SamepoolError: no such file, no such format, or a format that cannot be told.
     """
-    if not source.path.is_file():
-        raise _missing(source)
+    problem = unusable(str(source.path))
+    if problem is not None:
+        raise SamepoolError([problem])
     if name is not None and name not in kinds("formats"):
         raise source.fault(
             "unknown_format", f"unknown format {name!r}", did_you_mean(name, kinds("formats"))
@@ -55,12 +57,3 @@ def _by_content(source: Source, *, named: bool) -> str | None:
     if not named and (not lines or len(lines[0]) >= _TREC_FROM):
         return "trec"
     return None
-
-
-def _missing(source: Source) -> SamepoolError:
-    if source.path.is_dir():
-        return source.fault("not_a_file", "is a folder, not a file", "name the file in it")
-    folder = source.path.parent
-    near = nearest(source.path.name, (p.name for p in folder.iterdir())) if folder.is_dir() else ()
-    fix = f"did you mean {' or '.join(str(folder / name) for name in near)}?" if near else ""
-    return source.fault("no_such_file", "no such file", fix or "check the path")

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pipeline.core.problems import Problem, SamepoolError, fault
 
 _GZIP = b"\x1f\x8b"
+_PARQUET = b"PAR1"  # how such files begin and end
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,10 @@ class Source:
             return stream.read(2) == _GZIP
 
     def data(self) -> pa.Buffer:
-        """The file's bytes, unpacked, without a byte-order mark; plain files are mapped.
+        """The bytes of a text file, unpacked, without a byte-order mark; plain files are mapped.
 
         Raises:
-            SamepoolError: truncated or corrupt gzip.
+            SamepoolError: truncated or corrupt gzip; a Parquet file.
         """
         if self.is_gzip():
             found = pa.py_buffer(b"".join(_unpack(self)))
@@ -54,6 +55,10 @@ class Source:
                 found = mapped.read_buffer()
         else:
             found = pa.py_buffer(b"")
+        ends = found.slice(0, min(4, found.size)), found.slice(max(0, found.size - 4))
+        if found.size > len(_PARQUET) and all(bytes(end) == _PARQUET for end in ends):
+            fix = "name the file .parquet, or set its format to parquet"
+            raise self.fault("not_text", "the content is Parquet, not text", fix)
         marked = bytes(found.slice(0, min(3, found.size))) == b"\xef\xbb\xbf"
         return found.slice(3) if marked else found
 
@@ -66,7 +71,12 @@ class Source:
         try:
             return zlib.decompressobj(wbits=31).decompress(raw, size)
         except zlib.error as error:
-            raise _corrupt(self, str(error)) from error
+            raise _corrupt(self, one_line(error)) from error
+
+
+def one_line(error: BaseException) -> str:
+    """What an exception says, on one line."""
+    return " ".join(str(error).split())
 
 
 def _corrupt(source: Source, why: str) -> SamepoolError:
@@ -86,7 +96,7 @@ def _unpack(source: Source) -> list[bytes]:
                 raise _corrupt(source, "unexpected end of file")
             rest = member.unused_data
     except zlib.error as error:
-        raise _corrupt(source, str(error)) from error
+        raise _corrupt(source, one_line(error)) from error
     if rest.strip(b"\0"):
         raise _corrupt(source, "other bytes follow the packed data")
     return pieces

@@ -13,11 +13,13 @@ import pyarrow as pa
 
 from pipeline.core.arrays import I64
 from pipeline.core.problems import Problem
-from pipeline.formats._columns import as_qrels, as_run, is_text
+from pipeline.formats._columns import as_qrels, as_run, is_text, not_exact
+from pipeline.formats._exact import holds
 from pipeline.formats._places import place, stamp
-from pipeline.formats._source import Source
+from pipeline.formats._source import Source, one_line
 
 _EXAMPLES = 3
+_SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,9 @@ def _objects(
         if not line.strip():
             continue
         try:
-            row = json.loads(line, object_pairs_hook=_pairs)
+            row = json.loads(line, object_pairs_hook=_pairs, parse_float=_float)
         except (ValueError, RecursionError) as error:
-            bad.append((number, str(error)))
+            bad.append((number, one_line(error)))
             continue
         if isinstance(row, dict):
             yield number, row
@@ -103,17 +105,39 @@ def _column(source: Source, blank: pa.Table, name: str, values: list[Any]) -> pa
         if bad:
             text = f"{name} is {json.dumps(values[bad[0]])}, not a string"
             source.error("id_not_text", text, "quote it", where=place(blank, bad[0])[1])
-        values = [str(v) if _is_id(v) and v is not None else None for v in values]
+        values = [v if v is None else str(v) if _is_id(v) else json.dumps(v) for v in values]
     try:
         return pa.array(values, from_pandas=False)
     except (pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
         if {type(v) for v in values} <= {int, float, type(None)}:
-            return pa.array([None if v is None else float(v) for v in values], pa.float64())
+            return _numbers(source, blank, name, values)
         kinds = sorted({type(v).__name__ for v in values if v is not None})
         text = f"the values of {name} are of mixed kinds ({', '.join(kinds)}), or no sound text"
         raise source.fault("mixed_types", text, f"write {name} alike in every line") from error
 
 
+def _numbers(source: Source, blank: pa.Table, name: str, values: list[Any]) -> pa.Array:
+    """Numbers of which some are no int64; an integer that no float64 holds is an error."""
+    bad = [i for i, v in enumerate(values) if type(v) is int and not holds(v)]
+    if bad:
+        not_exact(source, blank, name, _short(values[bad[0]]), np.array(bad))
+    lost = set(bad)
+    found = [None if v is None else 0.0 if i in lost else float(v) for i, v in enumerate(values)]
+    return pa.array(found, pa.float64())
+
+
 def _is_id(value: Any) -> bool:
     """A string, null, or an integer, whose digits JSON writes in one way only."""
     return value is None or isinstance(value, str) or type(value) is int
+
+
+def _float(text: str) -> float:
+    found = float(text)
+    if found == 0 and any(digit in "123456789" for digit in text.casefold().partition("e")[0]):
+        raise ValueError(f"the number {_short(text)} is too small for a float64")
+    return found
+
+
+def _short(number: object) -> str:
+    text = str(number)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)} characters)"

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from pipeline.formats._columns import as_qrels, as_run, is_text, unique_names
 from pipeline.formats._places import stamp
-from pipeline.formats._source import Source
+from pipeline.formats._source import Source, one_line
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def _read(source: Source, wanted: list[str] | None) -> pa.Table:
             # Where a wanted column is missing, all are read for the sake of the message.
             short = wanted is not None and not {*wanted[:3]} <= {*here}
             table = opened.read(names if short else here)
-    except pa.ArrowException as error:
-        text = f"is not a sound Parquet file ({str(error).splitlines()[0]})"
+    except (pa.ArrowException, OSError) as error:
+        text = f"is not a sound Parquet file ({one_line(error)})"
         raise source.fault("bad_parquet", text, "write it again") from error
     columns = {name: _column(source, name, table[name]) for name in table.column_names}
     return stamp(pa.table(columns), source.path, "row", 1)

@@ -6,7 +6,10 @@ their white space has been evened out; those with blank or wrong lines are read 
 the same result.
 """
 
+import json
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,14 +21,17 @@ import pyarrow.csv as pacsv
 from pipeline.core.arrays import I64, U8
 from pipeline.core.problems import Problem
 from pipeline.formats._columns import finite, grades, numbers, ranks
+from pipeline.formats._exact import changed_texts, suspects
 from pipeline.formats._places import place, skip_first, stamp
 from pipeline.formats._source import Source
 
+_HEAD = 1 << 16
 _PIECE = 1 << 18  # bytes looked at together; fits the processor's cache
 _BLOCK = 1 << 22
 _BATCH = 100_000
 _TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 _EXAMPLES = 3
+_TYPES = {"grade": pa.float64(), "score": pa.float64(), "rank": pa.int32()}
 _HEADER_WORDS = frozenset({
     "query", "query_id", "queryid", "query-id", "qid", "topic", "iter", "iteration", "q0", "item",
     "item_id", "docid", "doc_id", "docno", "document", "corpus-id", "rel", "relevance", "grade",
@@ -48,7 +54,7 @@ class _Layout:
 
 _QRELS = _Layout(
     what="qrels",
-    other="run",
+    other="a run, not judgments",
     width=4,
     more=False,
     names=("query_id", "_iter", "item_id", "grade"),
@@ -57,7 +63,7 @@ _QRELS = _Layout(
 )
 _RUN = _Layout(
     what="run",
-    other="qrels",
+    other="judgments, not a run",
     width=6,
     more=True,
     names=("query_id", "_q0", "item_id", "rank", "score", "_tag"),
@@ -82,7 +88,7 @@ class Trec:
 
     def qrels(self, source: Source) -> pa.Table:
         """Judgments of lines ``query iteration item grade``."""
-        data = source.data()
+        data = _data(source)
         quick = None if source.grade_map else _quick(source, data, _QRELS)
         if quick is not None:
             return quick
@@ -92,7 +98,7 @@ class Trec:
 
     def run(self, source: Source) -> pa.Table:
         """Scored lists of lines ``query Q0 item rank score tag``."""
-        data = source.data()
+        data = _data(source)
         found = _quick(source, data, _RUN)
         if found is None:
             text = _slow(source, data, _RUN)
@@ -104,6 +110,18 @@ class Trec:
 
 
 PLUGIN = Trec
+
+
+def _data(source: Source) -> pa.Buffer:
+    """The file's bytes, which are not JSON lines: their words can pass for fields."""
+    found = source.data()
+    first = found.slice(0, min(_HEAD, found.size)).to_pybytes().lstrip().partition(b"\n")[0]
+    if first.startswith(b"{"):
+        with suppress(ValueError, RecursionError):
+            json.loads(first)
+            fix = "name the file .jsonl, or set its format to jsonl"
+            raise source.fault("not_trec", "the content is JSON lines, not TREC text", fix)
+    return found
 
 
 def _with(table: pa.Table, **columns: pa.ChunkedArray) -> pa.Table:
@@ -120,30 +138,47 @@ def _quick(source: Source, data: pa.Buffer, layout: _Layout) -> pa.Table | None:
         delimiter = _delimiter(data)
     if delimiter is None:
         return None
-    types = {name: pa.string() for name in layout.names}
-    types |= {layout.value: pa.float64(), "rank": pa.int32()}
+    types = {name: pa.string() for name in layout.taken}
     try:
-        table = pacsv.read_csv(
-            pa.BufferReader(data),
-            read_options=pacsv.ReadOptions(column_names=list(layout.names), block_size=_BLOCK),
-            parse_options=pacsv.ParseOptions(
-                delimiter=delimiter,
-                quote_char=False,
-                double_quote=False,
-                escape_char=False,
-                newlines_in_values=False,
-                ignore_empty_lines=False,
-            ),
-            convert_options=pacsv.ConvertOptions(
-                include_columns=list(layout.taken),
-                column_types={name: types[name] for name in layout.taken},
-                null_values=[],
-                strings_can_be_null=False,
-            ),
+        table = _parsed(
+            data, delimiter, layout, {n: _TYPES.get(n, kind) for n, kind in types.items()}
         )
     except pa.ArrowInvalid:
         return None
+    values = table[layout.value]
+    if len(suspects(values)):  # only these need a look at their text
+        texts = _parsed(data, delimiter, layout, {layout.value: pa.string()})[layout.value]
+        if len(changed_texts(texts, values)):
+            return None
     return stamp(table, source.path, "line", 1)
+
+
+def _parsed(
+    data: pa.Buffer, delimiter: str, layout: _Layout, types: dict[str, pa.DataType]
+) -> pa.Table:
+    """The columns of the types given.
+
+    Raises:
+        ArrowInvalid: a line of another width, or a value of another type.
+    """
+    return pacsv.read_csv(
+        pa.BufferReader(data),
+        read_options=pacsv.ReadOptions(column_names=list(layout.names), block_size=_BLOCK),
+        parse_options=pacsv.ParseOptions(
+            delimiter=delimiter,
+            quote_char=False,
+            double_quote=False,
+            escape_char=False,
+            newlines_in_values=False,
+            ignore_empty_lines=False,
+        ),
+        convert_options=pacsv.ConvertOptions(
+            include_columns=list(types),
+            column_types=types,
+            null_values=[],
+            strings_can_be_null=False,
+        ),
+    )
 
 
 def _delimiter(data: pa.Buffer) -> str | None:
@@ -199,7 +234,8 @@ def _slow(source: Source, data: pa.Buffer, layout: _Layout) -> pa.Table:
     schema = pa.schema([(name, pa.string()) for name in layout.taken])
     gaps: I64 = np.array(skipped, np.int64)
     table = stamp(pa.Table.from_batches(batches, schema), source.path, "line", 1, gaps)
-    _note_widths(source, layout, wrong)
+    head = data.slice(0, min(len(data), _HEAD)).to_pybytes()
+    _note_widths(source, layout, wrong, "" if table.num_rows else _other_format(head))
     return _without_header(source, table, layout)
 
 
@@ -237,17 +273,32 @@ def _strings(source: Source, values: list[bytes], rows: list[tuple[int, list[byt
         raise
 
 
-def _note_widths(source: Source, layout: _Layout, wrong: list[tuple[int, int]]) -> None:
+def _other_format(head: bytes) -> str:
+    """The format that a file not one line of which is TREC seems to be in; empty if unknown."""
+    first = next((line for line in head.split(b"\n") if line.strip()), b"")
+    words = {word.strip(b'"').decode(errors="replace") for word in re.split(rb"[,\s]", first)}
+    named = bool({word.casefold() for word in words} & _HEADER_WORDS)
+    if b"," in first and (named or len(first.split()) == 1):
+        return "csv"
+    return "tsv" if b"\t" in first and named else ""
+
+
+def _note_widths(
+    source: Source, layout: _Layout, wrong: list[tuple[int, int]], other_format: str
+) -> None:
     if not wrong:
         return
     number, width = wrong[0]
-    other = _RUN if layout is _QRELS else _QRELS
-    hint = f"; is this a {layout.other} file?" if width in {4, other.width} else ""
+    other, fix = _RUN if layout is _QRELS else _QRELS, ""
+    hint = f"; this looks like {layout.other}" if width == other.width else ""
+    if other_format:
+        hint = f"; the content looks like {other_format}"
+        fix = f"name the file .{other_format}, or set its format to {other_format}"
     text = f"expected {layout.width} TREC {layout.what} fields, got {width}{hint}"
     examples = tuple(f"line {n}: {w} fields" for n, w in wrong[1 : 1 + _EXAMPLES])
     source.problems.append(
         Problem(
-            "wrong_field_count", "error", text, "", str(source.path), f"line {number}", examples,
+            "wrong_field_count", "error", text, fix, str(source.path), f"line {number}", examples,
             len(wrong),
         )
     )  # fmt: skip

@@ -82,7 +82,10 @@ def test_lines_are_told_past_blank_ones(put):
     ("text", "message"),
     [
         ("1 Q0 a 1 3\n", "line 1: expected 6 TREC run fields, got 5"),
-        (RUN + "1 0 a 3\n", "line 4: expected 6 TREC run fields, got 4; is this a qrels file?"),
+        (
+            RUN + "1 0 a 3\n",
+            "line 4: expected 6 TREC run fields, got 4; this looks like judgments, not",
+        ),
         # one field short, yet as many separators as in a sound line
         ("1  Q0 184 1 3.0\n", "line 1: expected 6 TREC run fields, got 5"),
         ("1 Q0 184 1 3.0 \n", "line 1: expected 6 TREC run fields, got 5"),
@@ -108,7 +111,10 @@ def test_bad_runs_are_named_by_line(put, text, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q1 Q0 d1 1 2 r\n", "line 1: expected 4 TREC qrels fields, got 6; is this a run file?"),
+        (
+            "q1 Q0 d1 1 2 r\n",
+            "line 1: expected 4 TREC qrels fields, got 6; this looks like a run, not judgments",
+        ),
         ("q1 0 d1 1\nq1 0 d2 Exact\n", "line 2: grade 'Exact' is not a number"),
         ("query_id iter docid grade\nq1 0 d1 1\n", "line 1 looks like a header"),
         ("", "has no judgments"),
@@ -232,3 +238,44 @@ def test_real_runs(shared):
             lines = [line.split() for line in stream]
         assert table["item_id"].to_pylist() == [fields[2].decode() for fields in lines]
         assert table["score"].to_pylist() == [float(fields[4]) for fields in lines]
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        ("1e-400", "line 2: score 1e-400 is not exact"),
+        ("9007199254740993", "line 2: score 9007199254740993 is not exact"),
+        ("12345678901234567890", "line 2: score 12345678901234567890 is not exact"),
+        ("-9007199254740993.0", "line 2: score -9007199254740993.0 is not exact"),
+        ("9007199254740992", None),
+        ("1.152921504606847e+18", None),
+        ("-0.000", None),
+        ("0.1", None),
+    ],
+)
+@pytest.mark.parametrize("gap", [" ", " \t "])
+def test_scores_that_would_become_ties(put, score, message, gap):
+    text = f"q1 Q0 a 1 2 t\nq1 Q0 b 2 {score} t\n".replace(" ", gap)
+    table, problems = run(put("a.trec", text))
+    if message is None:
+        assert problems == []
+        assert table["score"].to_pylist() == [2, float(score)]
+    else:
+        assert len(problems) == 1
+        assert message in str(problems[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix"),
+    [
+        ("query_id,item_id,score\nq,d,1\n", "csv"),
+        ("query_id,item_id,score,name\nq,d,1,a name\n", "csv"),
+        ("query_id\titem_id\tscore\nq\td\t1\n", "tsv"),
+        ('{"query_id": "q", "item_id": "d", "score": 1}\n', "jsonl"),
+        ("PAR1....PAR1", "parquet"),
+    ],
+)
+def test_other_formats_by_the_name_of_trec(put, text, suffix):
+    _, problems = run(put("a.trec", text))
+    assert len(problems) == 1
+    assert f"name the file .{suffix}, or set its format to {suffix}" in problems[0].fix

@@ -207,3 +207,32 @@ def test_encodes_many_rows_like_a_loop(make_pool):
     assert [(queries[q], names[i], s) for q, i, s in rows] == expected
     first_seen = dict.fromkeys(i for _, i, _ in expected if i not in items)
     assert list(first_seen) == found.foreign.to_pylist()
+
+
+def test_paths_that_are_no_run_files(tmp_path):
+    (tmp_path / "loop.trec").symlink_to("loop.trec")
+    paths = ["/dev/null", str(tmp_path), str(tmp_path / "loop.trec"), str(tmp_path / ("x" * 300))]
+    for path, text in zip(
+        paths, ["is a device", "is a folder", "is a symbolic link that", "is too long"], strict=True
+    ):
+        with pytest.raises(SamepoolError) as caught:
+            RunFile(path).origin("m", "m")
+        (problem,) = caught.value.problems
+        assert problem.text.startswith(text)
+        assert "did you mean" not in str(problem)
+
+
+def test_judgments_given_as_a_run(pool, write):
+    with pytest.raises(SamepoolError, match="this looks like judgments, not a run"):
+        ask(pool, write("q1 0 a 1\n"))
+    with pytest.raises(SamepoolError, match="this looks like judgments, not a run"):
+        ask(pool, write("query_id,item_id,grade\nq1,a,1\n", "qrels.csv"))
+
+
+@pytest.mark.parametrize("name", ["query_id", "item_id"])
+def test_empty_ids_are_errors(pool, tmp_path, name):
+    columns = {"query_id": ["q1", "q1"], "item_id": ["a", "b"], "score": [2.0, 1.0]}
+    columns[name] = [None, columns[name][1]]
+    pq.write_table(pa.table(columns), tmp_path / "run.parquet")
+    with pytest.raises(SamepoolError, match=f"run.parquet:row 1: {name} is empty"):
+        ask(pool, str(tmp_path / "run.parquet"))
