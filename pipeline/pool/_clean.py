@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.core.arrays import I64
 from pipeline.core.problems import Problem
-from pipeline.core.suggest import nearest
-from pipeline.formats import floats
+from pipeline.formats import changed_numbers, changed_texts, floats, renames
 from pipeline.pool._tables import Sheet, Tables, mask
 from pipeline.pool._times import instant, to_times
-from pipeline.pool._types import normal
+from pipeline.pool._types import normal, too_far
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,26 @@ def clean(tables: Tables, problems: list[Problem]) -> Tables:
     _grades(Sheet("qrels", found["qrels"], problems), tables)
     if "queries" in found:
         _weights(Sheet("queries", found["queries"], problems), tables.declared.unit)
-    columns = {*found["logs"].column_names} if "logs" in found else set()
-    if columns and not {"query_id", "user_id"} & columns:
-        text = "logs need the column query_id or user_id, to say whose interactions they are"
-        Sheet("logs", found["logs"], problems).say("error", "missing_column", text)
+    if "logs" in found:
+        _whose(Sheet("logs", found["logs"], problems))
     _as_of(tables.declared.as_of, problems)
     return replace(tables, **found)
+
+
+def _whose(sheet: Sheet) -> None:
+    """Logs say whose interactions they are: in every row a query or a user."""
+    names = [name for name in ("query_id", "user_id") if name in sheet.table.column_names]
+    if not names:
+        if sheet.table.num_columns:
+            text = "logs need the column query_id or user_id, to say whose interactions they are"
+            sheet.say("error", "missing_column", text)
+        return
+    empty = pc.equal(pc.coalesce(sheet.table[names[0]], pa.scalar("")), "")
+    for name in names[1:]:
+        empty = pc.and_(empty, pc.equal(pc.coalesce(sheet.table[name], pa.scalar("")), ""))
+    verb = "are" if names[1:] else "is"
+    text = f"{' and '.join(names)} {verb} empty"
+    sheet.say_of("error", "empty_id", text, mask(empty), "say whose interaction it is")
 
 
 def _as_of(text: str | None, problems: list[Problem]) -> None:
@@ -84,8 +98,9 @@ def _cleaned(sheet: Sheet, shape: _Shape) -> pa.Table:
     # A table of no columns could not be read at all, and that has been said.
     if missing and names:
         text = f"{sheet.name} lack the column {', '.join(missing)}; there are: {', '.join(names)}"
-        hints = [f"rename {n} to {m}" for m in missing for n in nearest(m, names, 1)]
-        sheet.say("error", "missing_column", text, "; ".join(hints))
+        sheet.say(
+            "error", "missing_column", text, "; ".join(renames(missing, names, shape.known()))
+        )
     columns = {name: _column(sheet, shape, name) for name in names}
     for name in shape.needed:
         if name in columns:
@@ -94,7 +109,13 @@ def _cleaned(sheet: Sheet, shape: _Shape) -> pa.Table:
 
 
 def _column(sheet: Sheet, shape: _Shape, name: str) -> pa.ChunkedArray:
+    far = too_far(sheet.table[name])
+    if far is not None:
+        fix = "mend the value, or its unit"
+        sheet.say_of("error", "time_too_far", f"{name} is beyond the times of int64", far, fix)
     column = normal(sheet.table[name])
+    if pa.types.is_floating(column.type) and not pa.types.is_dictionary(sheet.table[name].type):
+        _exact(sheet, name, sheet.table[name], changed_numbers(sheet.table[name], column))
     if name in shape.times:
         return to_times(sheet, name, column)
     if name in shape.numbers:
@@ -125,13 +146,22 @@ def _numbers(sheet: Sheet, name: str, column: pa.ChunkedArray) -> pa.ChunkedArra
         if bad.any():
             shown = column[int(np.argmax(bad))].as_py()
             sheet.say_of("error", "not_a_number", f"{name} {shown!r} is not a number", bad)
+        _exact(sheet, name, column, changed_texts(column, values))
         return normal(values)
     try:
-        return pc.cast(column, pa.float64(), safe=False)
+        values = pc.cast(column, pa.float64(), safe=False)
     except pa.ArrowException:
         text = f"{name} is of type {column.type}; it must be a number"
         sheet.say("error", "not_a_number", text)
         return pa.chunked_array([pa.nulls(len(column), pa.float64())])
+    _exact(sheet, name, column, changed_numbers(column, values))
+    return values
+
+
+def _exact(sheet: Sheet, name: str, column: pa.ChunkedArray, changed: I64) -> None:
+    if len(changed):
+        text = f"{name} {column[int(changed[0])].as_py()} is not exact as a float64"
+        sheet.say_of("error", "not_exact", text, changed, "write numbers that float64 holds")
 
 
 def _grades(sheet: Sheet, tables: Tables) -> None:
@@ -172,7 +202,12 @@ def _weights(sheet: Sheet, unit: str) -> None:
             text = "a row is one request (unit=request): weighting by frequency would count twice"
             fix = "remove the column frequency, or declare pool.unit=query"
             sheet.say("error", "frequency_of_requests", text, fix)
-        empty = mask(pc.is_null(column))
+        # What could not be read has become null, and has been told of.
+        unread = any(
+            p.file == sheet.file and p.code == "not_a_number" and p.text.startswith(f"{name} ")
+            for p in sheet.problems
+        )
+        empty = mask(pc.is_null(column)) & (not unread)
         fix = f"give every query a {name}, or remove the column"
         sheet.say_of("error", f"{name}_missing", f"{name} is missing", empty, fix)
         bad = mask(pc.or_(low_is_bad(column, 0), pc.invert(pc.is_finite(column))))

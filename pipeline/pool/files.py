@@ -10,10 +10,11 @@ import pyarrow as pa
 
 from pipeline.core.pool import Declared
 from pipeline.core.problems import Problem, fault
-from pipeline.core.suggest import did_you_mean
+from pipeline.core.suggest import did_you_mean, nearest
 from pipeline.formats import read_qrels, read_table
 from pipeline.pool._tables import Tables
 
+_LABELS = ("human", "llm", "click", "purchase", "rating", "synthetic", "unknown")
 _TABLES = ("queries", "items", "qrels", "candidates", "logs")
 
 
@@ -74,6 +75,7 @@ class Files:
             text = "there are no judgments to measure against: pool.qrels is not set"
             fix = "set pool.qrels=qrels.trec, or choose a ready pool, e.g. experiment=movielens"
             raise fault("no_qrels", text, fix)
+        problems += _odd_labels(self.labels)
         grade_map = {_key(text): number for text, number in self.grade_map.items()}
         qrels = read_qrels(
             self.qrels, problems, format=self.formats.get("qrels"), grade_map=grade_map
@@ -102,6 +104,15 @@ class Files:
             seen=self.seen,
             facts=facts,
         )
+
+
+def _odd_labels(labels: str) -> list[Problem]:
+    """A warning where the source of the labels is nearly a usual one: the gate goes by it."""
+    near = () if labels in _LABELS else nearest(labels, _LABELS, 1)
+    if not near:
+        return []
+    text = f"labels {labels}: not one of the usual {', '.join(_LABELS)}"
+    return [Problem("odd_labels", "warning", text, f"did you mean {near[0]}?", "pool.labels")]
 
 
 def _key(grade: Any) -> str:

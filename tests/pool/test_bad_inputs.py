@@ -162,3 +162,102 @@ def test_tables_of_other_sources_are_checked_too():
 def test_edge_cases(shared, case, message):
     with pytest.raises(SamepoolError, match=message):
         load({"kind": "files", "qrels": str(shared / "edge" / case / "qrels")})
+
+
+def load_parquet(tmp_path, **tables):
+    """Loads a pool of one judgment and Parquet tables; its errors, or none."""
+    qrels = {"query_id": ["q1"], "item_id": ["d1"], "grade": [1]}
+    spec = {"kind": "files"}
+    for name, columns in ({"qrels": qrels} | tables).items():
+        path = tmp_path / f"{name}.parquet"
+        pq.write_table(pa.table(columns), path)
+        spec[name] = str(path)
+    try:
+        load(spec)
+    except SamepoolError as error:
+        return [str(p).rpartition("/")[2] for p in error.problems if p.severity == "error"]
+    return []
+
+
+@pytest.mark.parametrize(
+    ("column", "bad"),
+    [
+        (pa.array([0, 2**62], pa.timestamp("ms")), True),
+        (pa.array([0, -(2**62)], pa.timestamp("ms", "UTC")), True),
+        (pa.array([0, 2**30], pa.date32()), True),
+        (pa.array([0, -(2**63)], pa.timestamp("us")), True),  # would mean: no time
+        (pa.array([0, 2**62], pa.timestamp("us")), False),
+        (pa.array([0, 2**62], pa.timestamp("ns")), False),
+        (pa.array([None, 10**5], pa.date32()), False),
+    ],
+)
+@pytest.mark.parametrize("name", ["created_at", "made_up"])
+def test_times_that_would_wrap(tmp_path, column, bad, name):
+    found = load_parquet(tmp_path, items={"item_id": ["d1", "d2"], name: column})
+    expected = [f"items.parquet:row 2: {name} is beyond the times of int64 -> mend the value, or"]
+    assert [problem.removesuffix(" its unit") for problem in found] == expected * bad
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "message"),
+    [
+        ("candidates", {"query_id": ["q1", None], "item_id": ["d1", "d2"]}, "query_id is empty"),
+        ("candidates", {"query_id": ["q1", "q1"], "item_id": ["d1", ""]}, "item_id is empty"),
+        ("logs", {"query_id": ["q1", "q1"], "item_id": ["d1", None]}, "item_id is empty"),
+        ("logs", {"query_id": ["q1", None], "item_id": ["d1", "d1"]}, "query_id is empty"),
+        ("logs", {"user_id": ["q1", ""], "item_id": ["d1", "d1"]}, "user_id is empty"),
+        ("logs", {"user_id": ["u", ""], "query_id": ["q1", None], "item_id": ["d1", "d1"]},
+         "query_id and user_id are empty"),
+        ("logs", {"user_id": ["u", None], "query_id": [None, "q1"], "item_id": ["d1", "d1"]}, None),
+    ],
+)  # fmt: skip
+def test_empty_ids(tmp_path, table, columns, message):
+    found = [problem.partition(" -> ")[0] for problem in load_parquet(tmp_path, **{table: columns})]
+    assert found == ([f"{table}.parquet:row 2: {message}"] if message else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("popularity", pa.array([1, 2**53 + 1])),
+        ("made_up", pa.array([1, 2**64 - 1], pa.uint64())),
+        ("made_up", pa.array([1, 2**53 + 1], pa.decimal128(30, 1))),
+    ],
+)
+def test_numbers_that_would_become_others(tmp_path, name, column):
+    (found,) = load_parquet(tmp_path, items={"item_id": ["d1", "d2"], name: column})
+    assert f"items.parquet:row 2: {name} {column[1].as_py()} is not exact as a float64" in found
+
+
+def test_what_could_not_be_read_is_not_missing_too(fails, tmp_path):
+    found = fails(queries="query_id,frequency\nq1,many\nq2,1\n")
+    assert [problem.rpartition("/")[2] for problem in found] == [
+        "queries.csv:line 2: frequency 'many' is not a number"
+    ]
+    path = tmp_path / "queries.jsonl"
+    path.write_text('{"query_id": 1.5}\n')
+    found = fails({"queries": str(path)})
+    assert [problem.rpartition("/")[2] for problem in found] == [
+        "queries.jsonl:line 1: query_id is 1.5, not a string -> quote it"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "near"),
+    [("humann", "human"), ("Human", "human"), ("clicks", "click"), ("LLM", "llm")],
+)
+def test_labels_that_are_nearly_usual_ones(pool, labels, near):
+    (problem,) = [p for p in pool({"labels": labels}).problems if p.code == "odd_labels"]
+    assert problem.severity == "warning"
+    assert f"labels {labels}: not one of the usual human, llm" in problem.text
+    assert problem.fix == f"did you mean {near}?"
+
+
+@pytest.mark.parametrize("labels", ["human", "rating", "editors"])
+def test_labels_of_their_own_kind_are_fine(pool, labels):
+    assert "odd_labels" not in {p.code for p in pool({"labels": labels}).problems}
+
+
+def test_columns_of_other_names_in_tables(fails):
+    (found,) = fails(candidates="qid,document_id,user_id\nq1,d1,u\n")
+    assert found.endswith("-> rename qid to query_id; rename document_id to item_id")
