@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -47,6 +47,10 @@ def parse(cls: type[T], given: Mapping[str, Any], where: str) -> T:
             text = f"{where}.{name} is not set"
             problems.append(Problem("missing_option", "error", text, f"set {where}.{name}=..."))
             continue
+        if _numeric(hints[name]) and _has_bool(given[name]):
+            text = f"{where}.{name}: {given[name]!r}: true and false are not numbers"
+            problems.append(Problem("bad_option", "error", text, "write the number"))
+            continue
         try:
             values[name] = TypeAdapter(hints[name], config=_CONFIG).validate_python(given[name])
         except ValidationError as error:
@@ -59,3 +63,23 @@ def parse(cls: type[T], given: Mapping[str, Any], where: str) -> T:
         return cls(**values)
     except ValueError as error:
         raise SamepoolError([Problem("bad_option", "error", f"{where}: {error}")]) from error
+
+
+def _numeric(hint: Any) -> bool:
+    """Whether an option holds numbers and no booleans: Pydantic would read true as 1."""
+    kinds = _kinds(hint)
+    return (int in kinds or float in kinds) and bool not in kinds and Any not in kinds
+
+
+def _kinds(hint: Any) -> list[Any]:
+    """The plain types that a type is made of."""
+    inner = get_args(hint)
+    return [kind for part in inner for kind in _kinds(part)] if inner else [hint]
+
+
+def _has_bool(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(_has_bool(part) for part in value.values())
+    if isinstance(value, list | tuple):
+        return any(_has_bool(part) for part in value)
+    return isinstance(value, bool)

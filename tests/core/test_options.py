@@ -19,6 +19,9 @@ class Example:
     mode: Literal["a", "b"] = "a"
     ids: tuple[str, ...] = ()
     more: Mapping[str, Any] | None = None
+    strict: bool = False
+    grades: Mapping[str, float] | None = None
+    bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if self.factors < 1:
@@ -64,6 +67,25 @@ def test_all_problems_come_together() -> None:
 @pytest.mark.parametrize("value", [3, True, ["x"]])
 def test_a_number_is_never_turned_into_an_id(value: object) -> None:
     assert "models.svd.path" in problems_of({"path": value})[0]
+
+
+@pytest.mark.parametrize("value", [True, False])
+@pytest.mark.parametrize("name", ["factors", "share", "shrink"])
+def test_a_boolean_is_not_a_number(name: str, value: bool) -> None:  # noqa: FBT001
+    (found,) = problems_of({"path": "p", name: value})
+    assert (
+        found == f"models.svd.{name}: {value}: true and false are not numbers -> write the number"
+    )
+
+
+@pytest.mark.parametrize("given", [{"grades": {"a": True}}, {"bounds": [False, 1]}])
+def test_nor_within_a_list_or_mapping(given: dict[str, Any]) -> None:
+    assert "true and false are not numbers" in problems_of({"path": "p", **given})[0]
+
+
+def test_booleans_are_taken_where_they_are_asked_for() -> None:
+    found = parse(Example, {"path": "p", "strict": True, "more": {"a": True, "b": 1}}, "m")
+    assert (found.strict, found.more) == (True, {"a": True, "b": 1})
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "nan"])
