@@ -135,7 +135,8 @@ def test_the_order_of_rows_and_columns_changes_nothing(case, data, random):
 @pytest.mark.parametrize("name", PER_QUERY)
 def test_an_empty_run_is_missing_everywhere(case, name):
     metric = parse(name)
-    found = case({"p": {"a": 1}}, {}, asked={"p": 1}, created={"a": 0}).column(name)["p"]
+    times = {"asked": {"p": 1}, "created": {"a": 0}, "opens": {"a": 0}}
+    found = case({"p": {"a": 1}}, {}, **times).column(name)["p"]
     worst = metric.info().worst
     assert found[1] == Reason.MISSING
     assert np.isnan(found[0]) if worst is None else found[0] == worst

@@ -31,12 +31,32 @@ def test_ineligible_items_in_the_first_places(case, ranked):
 
 
 def test_nothing_is_ineligible_for_a_query_without_a_time(case, ranked):
-    found = case(QRELS, ranked("a", "b"), opens={"a": 10}, closes={"b": 0})
-    assert found.value("Ineligible@2") == 0.0
+    qrels = {"q": {"a": 1, "b": 1}, "timed": {"a": 1}}
+    run = {name: ranked("a", "b")["q"] for name in qrels}
+    found = case(qrels, run, asked={"timed": 10}, opens={"a": 10}, closes={"b": 0})
+    assert found.column("Ineligible@2") == {"q": (0.0, Reason.OK), "timed": (0.5, Reason.OK)}
 
 
-def test_an_unanswered_query_is_wholly_ineligible(case):
-    assert case(QRELS, {}).column("Ineligible@5")["q"] == (1.0, Reason.MISSING)
+@pytest.mark.parametrize(
+    "times",
+    [{}, {"asked": {"q": 10}}, {"opens": {"a": 10}, "closes": {"b": 0}}],
+    ids=["nothing", "no windows", "no times"],
+)
+def test_ineligible_is_undefined_where_nothing_could_be(case, ranked, times):
+    """A 0 would pass for a measurement."""
+    qrels = {"q": {"a": 1, "b": 1}, "silent": {"a": 1}, "unjudged": {}}
+    column = case(qrels, ranked("a", "b"), **times).column("Ineligible@2")
+    assert all(nan(value) for value, _ in column.values())
+    reasons = {name: reason for name, (_, reason) in column.items()}
+    assert reasons == {
+        "q": Reason.UNDEFINED, "silent": Reason.UNDEFINED, "unjudged": Reason.UNJUDGED,
+    }  # fmt: skip
+
+
+def test_an_unanswered_query_is_wholly_ineligible(case, ranked):
+    qrels, times = {"q": {"a": 1}, "silent": {"a": 1}}, {"q": 10, "silent": 10}
+    found = case(qrels, ranked("a"), asked=times, opens={"a": 10})
+    assert found.column("Ineligible@5")["silent"] == (1.0, Reason.MISSING)
 
 
 def test_item_coverage_counts_distinct_eligible_items_of_the_pool(case):

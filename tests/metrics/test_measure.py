@@ -20,7 +20,7 @@ def test_the_reason_of_every_value(case):
         "Ineligible@5": [Reason.OK, Reason.MISSING, Reason.OK, Reason.UNJUDGED],
         "Age@5": [Reason.UNDEFINED, Reason.MISSING, Reason.UNDEFINED, Reason.UNJUDGED],
     }
-    scores = case(QRELS, RUN).scores(*expected)
+    scores = case(QRELS, RUN, asked={"p": 1}, opens={"a": 0}).scores(*expected)
     assert scores.columns == tuple((name, "all") for name in expected)
     assert scores.reason.T.tolist() == list(expected.values())
     without = np.isin(scores.reason, [Reason.NO_RELEVANT, Reason.UNJUDGED, Reason.UNDEFINED])
