@@ -1,7 +1,7 @@
 """Finds the metrics and slices that rules name; what is not there is an error, never a pass."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pipeline.core.comparison import Claim, Kind
 from pipeline.core.problems import Problem, SamepoolError, fault, raise_errors
@@ -77,6 +77,41 @@ def compared(
     if problems or info is None:
         raise SamepoolError(problems)
     return info, slices
+
+
+def below_width(info: MetricInfo, where: str, value: float) -> None:
+    """Refuses a difference that no two values of the metric could exceed.
+
+    A drop as wide as the range is never reached, so that anything would pass; a gain as wide is
+    never exceeded, so that nothing would.
+
+    Raises:
+        SamepoolError: it is as wide as the metric's range or wider.
+    """
+    low, high = info.range
+    if low is None or high is None or value < high - low:
+        return
+    text = f"{where} {value:g} is as wide as {info.label}'s range {low:g}..{high:g}"
+    raise fault("bad_limit", text, f"give it in the metric's units, e.g. {(high - low) / 50:g}")
+
+
+def within_range(info: MetricInfo, limits: Mapping[str, float | None]) -> None:
+    """Refuses limits that no value of the metric could cross, or reach.
+
+    Raises:
+        SamepoolError: limits outside the metric's range, all of them together.
+    """
+    low, high = info.range
+    span = f"{'' if low is None else f'{low:g}'}..{'' if high is None else f'{high:g}'}"
+    raise_errors(
+        Problem(
+            "bad_limit", "error", f"{where} {limit:g} is outside {info.label}'s range {span}",
+            "give it in the metric's units",
+        )
+        for where, limit in limits.items()
+        if limit is not None
+        and ((low is not None and limit < low) or (high is not None and limit > high))
+    )  # fmt: skip
 
 
 def claim(  # noqa: PLR0913 - a claim's own fields

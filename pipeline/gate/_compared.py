@@ -17,7 +17,7 @@ _THIN = {
     "single": "one user or query cannot show a difference",
     "all_zero": "no user or query differs",
     "zero_variance": "all differences are the same, so there is no interval",
-    "too_few": "too few users or queries differ",
+    "too_few": "too few users or queries differ",  # as long as nobody says how many are needed
 }
 
 
@@ -65,7 +65,7 @@ def judge(
     seen = replace(empty, value=gain.value, ci=gain.ci, p=found.p)
     if found.status == "ok":
         return _tested(seen, gain, found, what)
-    return _thin(seen, found, info, what)
+    return _thin(seen, found, info, f"{what}: {_why(found, evidence)}")
 
 
 def _limit(claim: Claim) -> float:
@@ -142,12 +142,20 @@ def _tested(seen: Verdict, gain: _Gain, found: Comparison, what: str) -> Verdict
     )
 
 
-def _thin(seen: Verdict, found: Comparison, info: MetricInfo, what: str) -> Verdict:
-    why = f"{_THIN[found.status]} ({found.n_nonzero} of {found.n_clusters:,})"
+def _why(found: Comparison, evidence: Evidence) -> str:
+    """Why the evidence is too thin for a test."""
+    needed = evidence.settings.get("significance", {}).get("min_nonzero")
+    if found.status == "too_few" and needed is not None:
+        of = f"{found.n_nonzero:,} of {found.n_clusters:,} users or queries differ"
+        return f"only {of}, and {needed:,} are needed (the evidence minimum)"
+    return f"{_THIN[found.status]} ({found.n_nonzero:,} of {found.n_clusters:,})"
+
+
+def _thin(seen: Verdict, found: Comparison, info: MetricInfo, why: str) -> Verdict:
     low, high = info.range
     if found.claim.kind != "noninferior" or low is None or high is None or high <= low:
-        return replace(seen, status="inconclusive", reason=f"{what}: {why}.")
-    return _exact(replace(seen, reason=f"{what}: {why}"), found, high - low)
+        return replace(seen, status="inconclusive", reason=f"{why}.")
+    return _exact(replace(seen, reason=why), found, high - low)
 
 
 def _exact(seen: Verdict, found: Comparison, span: float) -> Verdict:

@@ -7,7 +7,7 @@ from pipeline.core.comparison import Claim, Comparison
 from pipeline.core.decision import Verdict
 from pipeline.core.evidence import Evidence
 from pipeline.gate import Axes
-from pipeline.gate._axes import claim, compared
+from pipeline.gate._axes import below_width, claim, compared
 from pipeline.gate._compared import judge
 
 
@@ -36,6 +36,7 @@ class MaxDrop:
     def claims(self, name: str, axes: Axes) -> tuple[Claim, ...]:
         """One claim a candidate and slice."""
         info, slices = compared(axes, name, self.metric, self.slices)
+        below_width(info, f"gate.rules.{name}.max_drop", self.max_drop)
         return tuple(
             claim(
                 axes, rule=name, kind="noninferior", model=model, info=info, where=where,

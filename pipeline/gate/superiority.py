@@ -8,7 +8,7 @@ from pipeline.core.decision import Verdict
 from pipeline.core.evidence import Evidence
 from pipeline.core.problems import fault
 from pipeline.gate import Axes
-from pipeline.gate._axes import claim, compared
+from pipeline.gate._axes import below_width, claim, compared
 from pipeline.gate._compared import judge
 
 
@@ -35,6 +35,7 @@ class Superiority:
     def claims(self, name: str, axes: Axes) -> tuple[Claim, ...]:
         """One claim a candidate."""
         info, slices = compared(axes, name, self.metric, [self.slice])
+        below_width(info, f"gate.rules.{name}.min_gain", self.min_gain)
         if len(slices) > 1:
             text = f"gate.rules.{name}.slice: {self.slice!r} matches {', '.join(slices)}"
             raise fault("many_slices", text, "superiority is about one slice")

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.core.arrays import U8
 from pipeline.core.comparison import Claim, Comparison
 from pipeline.core.decision import Status, Verdict
 from pipeline.core.evidence import Evidence
 from pipeline.core.problems import fault
 from pipeline.core.scores import MetricInfo, Reason, Scores
 from pipeline.gate import Axes
-from pipeline.gate._axes import matching, metric
+from pipeline.gate._axes import matching, metric, within_range
 from pipeline.kernels.means import macro
 
 
@@ -50,6 +51,7 @@ class Threshold:
         if len(slices) > 1:
             text = f"{where}.slice: {self.slice!r} matches {', '.join(slices)}"
             raise fault("many_slices", text, "a threshold is about one slice")
+        within_range(info, {f"{where}.min": self.min, f"{where}.max": self.max})
         return info, slices[0]
 
     def verdicts(
@@ -72,20 +74,22 @@ class Threshold:
         wrong = self._wrong(value)
         status: Status = "fail" if wrong else "pass"
         words = wrong or self._limits()
-        reason = f"{what}: {value:.4g} is {words}{note}; the value itself, no test."
+        reason = f"{what}: {value:.4g} {words}{note}; the value itself, no test."
         return (self._verdict(name, status, (value, n), (info.label, where), reason),)
 
     def _wrong(self, value: float) -> str:
         if self.min is not None and not value >= self.min:
-            return f"below {self.min:g}"
+            return f"is below {self.min:g}"
         if self.max is not None and not value <= self.max:
-            return f"above {self.max:g}"
+            return f"is above {self.max:g}"
         return ""
 
     def _limits(self) -> str:
         if self.min is None:
-            return f"at most {self.max:g}"
-        return f"at least {self.min:g}" if self.max is None else f"in {self.min:g} to {self.max:g}"
+            return f"is at most {self.max:g}"
+        if self.max is None:
+            return f"is at least {self.min:g}"
+        return f"lies in {self.min:g} to {self.max:g}"
 
     def _verdict(
         self,
@@ -124,9 +128,16 @@ def _level(
         return None, int((inside & ~np.isnan(values)).sum()), "a value is not finite"
     mean, n = macro(values, inside)
     if mean is None:
-        return None, 0, "no query has a value (empty slice?)"
+        return None, 0, _nothing(reason[inside])
     silent = int((inside & np.isnan(values) & (reason == Reason.MISSING)).sum())
     return mean, n, f" ({silent:,} unanswered queries left out)" if silent else ""
+
+
+def _nothing(reason: U8) -> str:
+    known = reason[reason != Reason.UNJUDGED]
+    if len(known) and (known == Reason.UNDEFINED).all():
+        return "not measurable: the metric is undefined for every query there"
+    return "no query has a value (empty slice?)"
 
 
 PLUGIN = Threshold

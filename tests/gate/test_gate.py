@@ -11,6 +11,7 @@ from scipy import stats
 from pipeline import gate
 from pipeline.core import registry
 from pipeline.core.problems import SamepoolError
+from pipeline.core.scores import Reason
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT.parent / "shared" / "cases" / "statistics" / "cases.json"
@@ -135,6 +136,18 @@ def test_thin_evidence_never_passes_superiority(kit, status):
     assert found.reason.endswith("(400 of 1,000).")
 
 
+def test_too_few_says_how_many_are_needed(kit):
+    built = gate.build(BETTER)
+    (claim,) = gate.claims(built, kit.axes())
+    few = kit.comparison(claim, status="too_few", n_nonzero=6, n_clusters=6)
+    settings = {"significance": {"min_nonzero": 30}}
+    evidence = replace(kit.evidence([few]), settings=settings)
+    reason = verdict(gate.decide(built, kit.axes(), evidence, "s")).reason
+    assert reason.endswith(
+        "only 6 of 6 users or queries differ, and 30 are needed (the evidence minimum)."
+    )
+
+
 def test_a_clear_drop_on_thin_evidence_is_inconclusive(kit):
     tests = {"*": {"delta": -0.5, "status": "too_few", "p": 1.0, "losses": 12, "n_clusters": 20}}
     assert verdict(kit.decide(SAFE, tests)).status == "inconclusive"
@@ -250,10 +263,11 @@ def test_a_rule_that_judges_nothing_is_invalid(kit):
 @pytest.mark.parametrize(
     ("limits", "status", "words"),
     [
-        ({"min": 0.5}, "pass", "0.5 is within 0.5.."),
+        ({"min": 0.5}, "pass", "0.5 is at least 0.5;"),
         ({"min": 0.51}, "fail", "0.5 is below 0.51"),
         ({"max": 0.4}, "fail", "0.5 is above 0.4"),
-        ({"min": 0.1, "max": 0.5}, "pass", "within 0.1..0.5"),
+        ({"max": 0.5}, "pass", "0.5 is at most 0.5;"),
+        ({"min": 0.1, "max": 0.5}, "pass", "0.5 lies in 0.1 to 0.5;"),
     ],
 )
 def test_threshold(kit, limits, status, words):
@@ -286,6 +300,19 @@ def test_threshold_fails_closed(kit):
     found = only(kit.decide(rules, around=around))
     assert found.status == "invalid"
     assert "no values of the model" in found.verdicts[0].reason
+
+
+def test_a_metric_that_is_undefined_everywhere_is_not_measurable(kit):
+    rules = {"level": {"kind": "threshold", "metric": "R@10", "max": 0.0}}
+    evidence = kit.evidence(values=math.nan)
+    reason = np.full((2_000, 6), Reason.UNDEFINED, np.uint8)
+    reason[:5] = Reason.UNJUDGED
+    scores = replace(evidence.scores[1], reason=reason)
+    found = verdict(
+        gate.decide(gate.build(rules), kit.axes(), replace(evidence, scores=(scores,)), "s")
+    )
+    assert found.status == "invalid"
+    assert "not measurable: the metric is undefined" in found.reason
 
 
 def test_threshold_leaves_out_and_counts_what_has_no_value(kit):
@@ -430,6 +457,51 @@ def test_metric_names_are_read_as_metrics_do(kit):
 def test_names_are_checked_without_a_baseline_too(kit):
     typo = {"a": {"kind": "max_drop", "max_drop": 0.1, "slices": ["tial"]}}
     assert "did you mean tail" in complaint(typo, axes=kit.axes(baseline=None))
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (
+            {"kind": "max_drop", "max_drop": 2},
+            "max_drop 2 is as wide as nDCG(gain=exp)@10's range 0..1",
+        ),
+        ({"kind": "max_drop", "max_drop": 1}, "max_drop 1 is as wide"),
+        ({"kind": "superiority", "min_gain": 1}, "min_gain 1 is as wide"),
+        ({"kind": "threshold", "metric": "R@10", "max": 2}, "max 2 is outside R@10's range 0..1"),
+        ({"kind": "threshold", "metric": "R@10", "min": -1}, "min -1 is outside R@10's range"),
+        (
+            {"kind": "threshold", "metric": "Latency", "min": -1},
+            "min -1 is outside Latency's range 0..",
+        ),
+    ],
+)
+def test_limits_that_nothing_could_cross_are_refused(kit, rule, words):
+    assert f"gate.rules.a.{words}" in complaint({"a": rule}, axes=kit.axes())
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"kind": "max_drop", "max_drop": 0.999},
+        {"kind": "max_drop", "metric": "Latency", "max_drop": 2_000},
+        {"kind": "threshold", "metric": "R@10", "min": 0, "max": 1},
+        {"kind": "threshold", "metric": "Latency", "max": 300},
+    ],
+)
+def test_limits_within_the_range_are_taken(kit, rule):
+    gate.claims(gate.build({"a": rule}), kit.axes())
+
+
+def test_a_refused_drop_names_a_likely_one(kit):
+    rule = {"kind": "max_drop", "max_drop": 2}
+    text = complaint({"a": rule}, axes=kit.axes())
+    assert text.endswith("give it in the metric's units, e.g. 0.02")
+
+
+def test_true_is_no_limit():
+    with pytest.raises(SamepoolError, match="max_drop: True: true and false are not numbers"):
+        gate.build({"a": {"kind": "max_drop", "max_drop": True}})
 
 
 def test_one_slice_only(kit):
