@@ -14,6 +14,8 @@ from pipeline.core.slices import Slices
 from pipeline.kernels.adjust import holm
 from pipeline.significance._pairs import Column, Keys, pair
 
+_MOST_CONFIDENT = 0.999  # intervals of 1 - 1e-16 are no numbers
+
 
 @dataclass(frozen=True, slots=True)
 class PValue:
@@ -77,7 +79,8 @@ def test(  # noqa: PLR0913, PLR0917 - the stage's whole input, named in the desi
     Raises:
         SamepoolError: settings out of range; a claim about what was not measured.
     """
-    check(settings)
+    levels = [claim.alpha for claim in claims if claim.family == "F1"]
+    check(settings, min(levels, default=None))
     keys = Keys(scores, {info.label: info for info in metrics}, slices, units)
     columns = _columns(keys, claims)
     statuses = {key: column.status(settings.min_nonzero) for key, column in columns.items()}
@@ -103,8 +106,12 @@ def _key(claim: Claim) -> _Key:
     return claim.model, claim.baseline, claim.metric, claim.slice, claim.family == "F1"
 
 
-def check(settings: SignificanceSettings) -> None:
+def check(settings: SignificanceSettings, alpha: float | None = None) -> None:
     """Refuses settings out of range, all of them together.
+
+    Args:
+        settings: how differences are tested.
+        alpha: the gate's level, if there is a gate; flips must be able to reach it.
 
     Raises:
         SamepoolError: they are.
@@ -121,11 +128,27 @@ def check(settings: SignificanceSettings) -> None:
         if not low <= value <= high:
             text = f"significance.{name} is {value:,}, not between {low:,} and {high:,}"
             problems.append(Problem("bad_option", "error", text))
-    if not 0.5 < settings.confidence < 1:
-        text = f"significance.confidence is {settings.confidence:g}, not between 0.5 and 1"
+    if not 0.5 < settings.confidence <= _MOST_CONFIDENT:
+        text = f"significance.confidence is {settings.confidence!r}, not between 0.5 and 0.999"
         problems.append(Problem("bad_option", "error", text, "for 95 % write 0.95"))
+    problems += _reach(settings, alpha)
     if problems:
         raise SamepoolError(problems)
+
+
+def _reach(settings: SignificanceSettings, alpha: float | None) -> list[Problem]:
+    """A level below the smallest p-value of the gate's flips or resamples: nothing could pass."""
+    if alpha is None or settings.kind != "cluster_signflip":
+        return []
+    fewest = min(("flips", "gate_flips"), key=lambda name: getattr(settings, name))
+    smallest = 1 / (getattr(settings, fewest) + 1)
+    if alpha >= smallest:
+        return []
+    text = (
+        f"gate.alpha is {alpha:g}, below {smallest:.2g}, the smallest p-value that "
+        f"significance.{fewest}={getattr(settings, fewest)} can give"
+    )
+    return [Problem("bad_option", "error", text, f"a larger alpha, or more {fewest}")]
 
 
 def _plugin(settings: SignificanceSettings) -> PairedTest:

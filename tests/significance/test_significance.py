@@ -409,7 +409,37 @@ def test_settings_out_of_range(kit):
     assert "significance.flips is 5, not between 99 and 10,000,000" in text
     assert "significance.exact_up_to is 40" in text
     assert "significance.min_nonzero is -1" in text
-    assert "significance.confidence is 95, not between 0.5 and 1 -> for 95 % write 0.95" in text
+    assert "significance.confidence is 95, not between 0.5 and 0.999 -> for 95 % write" in text
+    assert text.endswith("write 0.95")
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9991, 0.9999999999999999, 1.0])
+def test_a_confidence_too_near_to_certain_is_shown_as_given(kit, confidence):
+    with pytest.raises(SamepoolError) as caught:
+        kit.run([0.1], [kit.claim()], confidence=confidence)
+    assert f"significance.confidence is {confidence}, not between" in str(caught.value)
+    assert kit.run([0.1, 0.2], [kit.claim()], confidence=0.999)[0].ci
+
+
+@pytest.mark.parametrize(
+    ("alpha", "options", "words"),
+    [
+        (1e-300, {}, "gate.alpha is 1e-300, below 0.001, the smallest p-value"),
+        (0.0009, {}, "significance.flips=999 can give -> a larger alpha, or more flips"),
+        (0.004, {"gate_flips": 99}, "significance.gate_flips=99 can give"),
+    ],
+)
+def test_a_level_that_no_flips_reach_is_refused(kit, alpha, options, words):
+    with pytest.raises(SamepoolError) as caught:
+        kit.run([0.1], [kit.claim("superior", "greater", family="F1", alpha=alpha)], **options)
+    assert words in str(caught.value)
+
+
+def test_levels_that_can_be_reached_are_taken(kit):
+    fine = SignificanceSettings(flips=999, gate_flips=999)
+    significance.check(fine, 0.001)
+    significance.check(fine)
+    significance.check(SignificanceSettings(kind="cluster_t", flips=999), 1e-9)
 
 
 def test_claims_about_what_was_not_measured(kit):
