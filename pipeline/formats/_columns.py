@@ -105,9 +105,21 @@ def need(source: Source, table: pa.Table, names: Iterable[str]) -> None:
     if mistaken:
         raise source.fault("missing_column", f"{text}; this looks like {mistaken}", _EXCHANGED)
     fix = "; ".join(renames(missing, have, names)) or "the first line must name the columns"
-    if len(have) == 1 and len(have[0].split()) in _TREC_WIDTHS:
-        fix = "this looks like TREC text: name the file .trec, or set its format to trec"
+    if len(have) == 1:
+        fix = _other_format(have[0]) or fix
     raise source.fault("missing_column", text, fix)
+
+
+def _other_format(line: str) -> str:
+    """What to do where the first line is a single name: its delimiter is another one."""
+    for sign, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas"), ("|", "bars")):
+        if sign in line:
+            suffix = {"\t": ".tsv", ",": ".csv"}.get(sign, "")
+            remedy = f"name the file {suffix}" if suffix else "separate them by commas"
+            return f"its fields seem to be separated by {name}: {remedy}"
+    if len(line.split()) in _TREC_WIDTHS:
+        return "this looks like TREC text: name the file .trec, or set its format to trec"
+    return ""
 
 
 def renames(missing: Iterable[str], have: Iterable[str], known: Iterable[str]) -> list[str]:

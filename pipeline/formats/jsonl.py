@@ -107,7 +107,7 @@ def _column(source: Source, blank: pa.Table, name: str, values: list[Any]) -> pa
             source.error("id_not_text", text, "quote it", where=place(blank, bad[0])[1])
         values = [v if v is None else str(v) if _is_id(v) else json.dumps(v) for v in values]
     try:
-        return pa.array(values, from_pandas=False)
+        return pa.array(values, pa.string() if is_text(name) else None, from_pandas=False)
     except (pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
         if {type(v) for v in values} <= {int, float, type(None)}:
             return _numbers(source, blank, name, values)

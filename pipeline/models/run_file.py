@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipeline.core.arrays import I64
 from pipeline.core.pool import Pool
@@ -69,6 +71,8 @@ class RunFile:
         for path, table, lists in zip(self._paths(), tables, encoded.lists, strict=True):
             if not len(lists.query):
                 raise _strangers(path, table, pool)
+            problems += _padded(path, table, pool)
+        raise_errors(problems)
         problems += _all_foreign(self.path, encoded, pool)
         return Ranking(
             final=encoded.lists[0],
@@ -96,6 +100,25 @@ def _strangers(path: str, table: pa.Table, pool: Pool) -> SamepoolError:
     )
     fix = "write the pool's query ids into the run, or name the pool that it was made for"
     return fault("no_query_matches", text, fix, file=path)
+
+
+def _padded(path: str, table: pa.Table, pool: Pool) -> list[Problem]:
+    """Ids that are in the pool but for white space around them: they would match nothing."""
+    found = []
+    for name, vocab in (("query_id", pool.vocab.queries), ("item_id", pool.vocab.items)):
+        column = table[name]
+        trimmed = pc.ascii_trim_whitespace(column)
+        padded = pc.not_equal(trimmed, column)
+        if not pc.any(padded, min_count=0).as_py():
+            continue
+        meant = pc.is_in(trimmed, value_set=vocab.cast(column.type))
+        rows = np.flatnonzero(np.asarray(pc.and_(padded, meant)))
+        if len(rows):
+            first = int(rows[0])
+            text = f"{name} {column[first].as_py()!r} has white space around it"
+            fix, where = "remove it: ids are compared to the byte", place(table, first)[1]
+            found.append(Problem("padded_id", "error", text, fix, path, where, (), len(rows)))
+    return found
 
 
 def _all_foreign(path: str, encoded: Encoded, pool: Pool) -> list[Problem]:

@@ -381,6 +381,10 @@ def test_empty_ids_of_runs(tmp_path, put, name, value):
     problems = []
     read_run(str(path), problems)
     assert errors(problems) == [f"r.parquet:row 1: {name} is empty"]
+    row = {key: values[0] for key, values in columns.items()}
+    problems = []
+    read_run(put("r.jsonl", json.dumps(row) + "\n"), problems)
+    assert errors(problems) == [f"r.jsonl:line 1: {name} is empty"]
 
 
 @pytest.mark.parametrize(
@@ -399,11 +403,13 @@ def test_empty_ids_of_runs(tmp_path, put, name, value):
          "rename docid to item_id; rename judgment to grade"),
         ("query_id,user_id,grade\n", read_qrels, "missing column item_id", "first line must name"),
         ("q1 Q0 d1 1 2.5 t\n", read_run, "missing columns", "name the file .trec"),
+        ("query_id;item_id;score\n", read_run, "missing columns", "separated by semicolons"),
+        ("query_id\titem_id\tscore\n", read_run, "missing columns", "name the file .tsv"),
     ],
 )  # fmt: skip
 def test_columns_by_other_names(put, text, reader, message, fix):
     problems = []
-    reader(put("a.csv", text + "x,y,1\n" * (" " not in text)), problems)
+    reader(put("a.csv", text + "x,y,1\n" * ("," in text)), problems)
     assert message in problems[0].text
     assert fix in problems[0].fix
     assert len(problems) == 1

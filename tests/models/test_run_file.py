@@ -236,3 +236,12 @@ def test_empty_ids_are_errors(pool, tmp_path, name):
     pq.write_table(pa.table(columns), tmp_path / "run.parquet")
     with pytest.raises(SamepoolError, match=f"run.parquet:row 1: {name} is empty"):
         ask(pool, str(tmp_path / "run.parquet"))
+
+
+@pytest.mark.parametrize("name", ["query_id", "item_id"])
+def test_padded_ids_of_the_pool_are_errors(pool, write, name):
+    text = "query_id,item_id,score\nq1,a,3\nq1,b,2\n"
+    bad = text.replace("q1,b", " q1,b" if name == "query_id" else "q1,b ")
+    with pytest.raises(SamepoolError, match=f"run.csv:line 3: {name} '.*' has white space around"):
+        ask(pool, write(bad, "run.csv"))
+    assert ask(pool, write(text + "q1, zz,1\n", "run.csv")).foreign.to_pylist() == [" zz"]
