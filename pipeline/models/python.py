@@ -19,6 +19,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipeline.core.pool import Pool
 from pipeline.core.problems import SamepoolError, fault
@@ -180,8 +181,9 @@ def _ids(call: str, name: str, column: "pd.Series[Any]") -> pa.Array:
     except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
         text = f"{call} returned column {name} of {column.dtype}, not text"
         raise fault("wrong_return", text, "ids are text: keep those of the pool") from error
-    if ids.null_count:
-        text = f"{call} returned {ids.null_count:,} rows without {name}"
+    absent = ids.null_count + (pc.sum(pc.equal(ids, "")).as_py() or 0)
+    if absent:
+        text = f"{call} returned {absent:,} rows without {name}"
         raise fault("wrong_return", text, "every row needs both ids")
     return ids
 

@@ -117,7 +117,7 @@ def checks(decision_: Decision) -> str:
         return "no rules"
     named = (("invalid", "invalid"), ("fail", "failed"), ("inconclusive", "inconclusive"))
     others = [f"{fmt.count(by[status])} {word}" for status, word in named if by[status]]
-    return ", ".join([f"{fmt.count(by['pass'])} of {fmt.counted(n, 'check')} hold", *others])
+    return ", ".join([f"{fmt.count(by['pass'])} of {fmt.count(n)} checks hold", *others])
 
 
 def needed(n: int | None) -> str:

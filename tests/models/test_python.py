@@ -144,6 +144,7 @@ def test_a_call_has_a_form(call):
         ("pd.DataFrame({'query_id': ['q1'], 'doc': ['a']})", "no column item_id, score"),
         ("frame(query_id=[1])", "column query_id of int64, not text"),
         ("frame(item_id=[None])", "returned 1 rows without item_id"),
+        ("frame(item_id=[''])", "returned 1 rows without item_id"),
         ("frame(score=['high'])", "column score of str, not numbers"),
         ("frame(score=[float('nan')])", "1 scores of its list are NaN or infinite"),
         ("frame(score=pd.array([None], 'Float64'))", "are NaN or infinite"),

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from pipeline.core.registry import kinds
+from pipeline.core.problems import SamepoolError
 from pipeline.core.settings import ReportSettings
 from pipeline.report import render, terminal
 from pipeline.report.summary import MARKER, code, prose
@@ -98,7 +99,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(
         raise OSError("disk full")
 
     monkeypatch.setattr("pathlib.Path.replace", broken)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(SamepoolError, match="cannot be written: disk full"):
         render(evidence, decisions[:1], tmp_path, ReportSettings())
     monkeypatch.undo()
     assert {p.name: p.read_text(encoding="utf-8") for p in tmp_path.iterdir()} == before
