@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from pipeline.core.registry import kinds
 from pipeline.core.problems import SamepoolError
+from pipeline.core.registry import kinds
 from pipeline.core.settings import ReportSettings
 from pipeline.report import render, terminal
 from pipeline.report.summary import MARKER, code, prose
