@@ -1,19 +1,23 @@
 """Turns what Hydra and OmegaConf say of a bad config into one line with the fix."""
 
+import errno
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
+from pipeline.cli import _files
 from pipeline.cli._argv import Invocation
 from pipeline.cli._conf import config_folder
-from pipeline.core.problems import SamepoolError, fault
-from pipeline.core.suggest import did_you_mean
+from pipeline.cli._keys import opened
+from pipeline.core.problems import Problem, SamepoolError, fault
+from pipeline.core.suggest import did_you_mean, nearest
 
 
 def quoted(word: str) -> str:
@@ -40,9 +44,9 @@ def quoted(word: str) -> str:
 def explain(error: BaseException, invocation: Invocation) -> SamepoolError:
     """The user's error behind an exception; anything else is raised on as it is."""
     chain = list(_chain(error))
-    for link in chain:
-        if isinstance(link, SamepoolError):
-            return link
+    known = _known(error, chain, invocation)
+    if known is not None:
+        return known
     text = "\n".join(str(link) for link in chain)
     for pattern, make in _PATTERNS:
         match = re.search(pattern, text)
@@ -55,7 +59,47 @@ def explain(error: BaseException, invocation: Invocation) -> SamepoolError:
     raise error
 
 
+def _known(
+    error: BaseException, chain: list[BaseException], invocation: Invocation
+) -> SamepoolError | None:
+    """An error of ours, of the machine, or of a file that can be named."""
+    for link in chain:
+        if isinstance(link, SamepoolError):
+            return link
+    if isinstance(error, OSError) and not isinstance(error, HydraException):
+        return no_folder(error)
+    return _files.fault_in(chain, _folders(invocation)[1:], invocation.overrides)
+
+
 _HELP = "samepool COMMAND --help shows examples"
+# What the machine refuses: no bug of ours and no mistake in a file.
+_REFUSED = {
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG,
+    errno.ELOOP,
+}  # fmt: skip
+
+
+def no_folder(error: OSError) -> SamepoolError:
+    """The run's folder, which Hydra makes before any command runs, cannot be made."""
+    shown = _shortened(error.filename)
+    text = f"cannot make this folder: {error.strerror}"
+    return fault("no_folder", text, "give another out=", file=shown)
+
+
+def refused(error: OSError, out: str | None) -> SamepoolError | None:
+    """The error of a file that the machine will not read or write; None for anything else."""
+    name = str(error.filename) if error.filename else None
+    about_out = bool(out and name and (Path(out) / "x").is_relative_to(name))
+    within = bool(out and name and Path(name).is_relative_to(out))
+    if error.errno not in _REFUSED and not about_out and not within:
+        return None
+    fix = "give another out=" if about_out or within else "free some space, or mend its rights"
+    return fault("file_refused", str(error.strerror), fix, file=_shortened(name))
+
+
+def _shortened(name: object) -> str | None:
+    text = str(name) if name else None
+    return f"{text[:60]}..." if text and len(text) > 200 else text
 
 
 def _chain(error: BaseException | None) -> Iterable[BaseException]:
@@ -66,7 +110,7 @@ def _chain(error: BaseException | None) -> Iterable[BaseException]:
 
 def _folders(invocation: Invocation) -> list[Path]:
     """Our conf/ and the user's --config-dir."""
-    named = [Path(v) for f, v in pairwise(invocation.flags) if f in {"--config-dir", "-cd"}]
+    named = [Path(v) for f, v in pairwise(invocation.flags) if f == "--config-dir"]
     return [config_folder(), *(folder.resolve() for folder in named)]
 
 
@@ -85,6 +129,8 @@ def _no_option(match: re.Match[str], invocation: Invocation) -> SamepoolError:
 
 def _no_key(match: re.Match[str], invocation: Invocation) -> SamepoolError:
     key = match["key"]
+    if key == "experiment":
+        return _no_header(invocation)
     parent, _, name = key.rpartition(".")
     known = _keys(parent, invocation)
     if not known and re.match(r"^models\.\w", key):
@@ -93,6 +139,61 @@ def _no_key(match: re.Match[str], invocation: Invocation) -> SamepoolError:
         return fault("unknown_key", f"{key}: model {model} is not selected", fix)
     fix = did_you_mean(name, known) if known else f"+{key}=... adds a key where new ones may stand"
     return fault("unknown_key", f"there is no key {key}", fix)
+
+
+def _no_header(invocation: Invocation) -> SamepoolError:
+    """An experiment that Hydra has put below a key of its own."""
+    chosen = [w.partition("=")[2] for w in invocation.overrides if w.startswith("experiment=")]
+    found = [
+        path
+        for folder in reversed(_folders(invocation))
+        for name in chosen
+        if (path := folder / "experiment" / f"{name}.yaml").is_file()
+    ]
+    text = "an experiment needs its header, or its keys are read as experiment.KEY"
+    fix = "make this its first line: # @package _global_"
+    return fault("no_header", text, fix, file=str(found[0]) if found else None)
+
+
+def headless_models(config: Mapping[Any, Any], invocation: Invocation) -> list[Problem]:
+    """Models whose options stand in no mapping of their own, and options of no model.
+
+    Args:
+        config: the mapping ``models`` of the composed config.
+        invocation: the command.
+    """
+    problems = []
+    if isinstance(config.get("kind"), str):
+        folders = [folder / "models" for folder in _folders(invocation)[1:]]
+        files = [path for folder in folders for path in sorted(folder.glob("*.yaml"))]
+        words = " ".join(w for w in invocation.overrides if w.startswith("models="))
+        lacking = [p for p in files if "@package" not in p.read_text("utf-8", errors="replace")]
+        asked = [p for p in lacking if re.search(rf"\b{re.escape(p.stem)}\b", words)]
+        for path in asked or lacking:
+            text = "a model needs its header, or its options belong to no model"
+            fix = f"make this its first line: # @package models.{path.stem}"
+            problems.append(Problem("no_header", "error", text, fix, file=str(path)))
+    selected = [str(name) for name, spec in config.items() if _whole(spec)]
+    for name, spec in config.items():
+        if isinstance(spec, Mapping) and "kind" not in spec and not problems:
+            options = [f"models.{name}.{option}" for option in spec] or [f"models.{name}"]
+            text = f"{options[0]}: model {name} is not selected"
+            problems.append(
+                Problem("unknown_key", "error", text, _select(str(name), selected, invocation))
+            )
+    return problems
+
+
+def _whole(spec: object) -> bool:
+    return isinstance(spec, Mapping) and "kind" in spec
+
+
+def _select(name: str, selected: list[str], invocation: Invocation) -> str:
+    options = _options("models", invocation)
+    if name in options:
+        return f"models=[{','.join([*selected, name])}] selects it"
+    near = nearest(name, [*selected, *options], n=1)
+    return f"did you mean {near[0]}?" if near else f"models.{name}.kind=... makes it a new one"
 
 
 def _keys(parent: str, invocation: Invocation) -> list[str]:
@@ -114,11 +215,29 @@ def _keys(parent: str, invocation: Invocation) -> list[str]:
         return []
 
 
+# What OmegaConf says of a value -> what is wanted, and how it is written.
+_WANTED = (
+    (r"to Integer", "a whole number", "10"),
+    (r"to Float", "a number", "0.5"),
+    (r"valid bool", "true or false", "true"),
+    (r"to string|to String", "text", "TEXT"),
+    (r"is not a ListConfig", "a list", "[{value}]'"),
+    (r"to Dict|is not a DictConfig|to dict", "a mapping", "{{name: {{option: value}}}}'"),
+)
+
+
 def _bad_value(match: re.Match[str], _invocation: Invocation) -> SamepoolError:
-    override, reason = match["override"], " ".join(match["why"].split())
+    override, reason = match["override"].lstrip("+"), " ".join(match["why"].split())
     key, _, value = override.partition("=")
-    fix = f"write a list: '{key}=[{value}]'" if "is not a ListConfig" in reason else _HELP
-    return fault("bad_value", f"{override}: {reason.rstrip('.')}", fix)
+    if "is not Optional" in reason:
+        return fault("bad_value", f"{override}: {key} may not be null", "leave it out")
+    for pattern, wanted, example in _WANTED:
+        if re.search(pattern, reason):
+            text = f"{override}: {key} is {wanted}"
+            quote = "'" if example.endswith("'") else ""
+            fix = f"write {wanted}: {quote}{key}={example.format(value=value)}"
+            return fault("bad_value", text, fix)
+    return fault("bad_value", f"{override}: {reason.rstrip('.')}", _HELP)
 
 
 def _unset(match: re.Match[str], _invocation: Invocation) -> SamepoolError:
@@ -146,6 +265,16 @@ def _unreadable(match: re.Match[str], invocation: Invocation) -> SamepoolError:
     return fault("unreadable_override", text, fix + "\"KEY='a, b'\"")
 
 
+def _unlexed(_match: re.Match[str], invocation: Invocation) -> SamepoolError:
+    """Characters that Hydra's grammar does not have."""
+    for word in invocation.overrides:
+        try:
+            OverridesParser.create().parse_override(quoted(opened(word)))
+        except HydraException:
+            return fault("unreadable_override", f"cannot read {word}", "write KEY=VALUE")
+    return fault("unreadable_override", "cannot read an override", "write KEY=VALUE")
+
+
 def _group(match: re.Match[str], _invocation: Invocation) -> SamepoolError:
     text = f"{match['override']}: a key may hold no @ "
     return fault("bad_key", text.strip(), "name rules and slices plainly, the metric is an option")
@@ -163,6 +292,7 @@ _PATTERNS = (
     (r"Error parsing override '(?P<rest>[^']*)", _unreadable),
     (r"no viable alternative at input '(?P<rest>[^\n]*)'\n", _unreadable),
     (r"mismatched input '(?P<rest>[^\n']*)' expecting", _unreadable),
+    (r"LexerNoViableAlt", _unlexed),
     (r"Environment variable '(?P<name>[^']*)' not found", _unset),
     (r"Config group override must be a string or a list", _no_name),
 )

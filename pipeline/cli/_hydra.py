@@ -1,7 +1,7 @@
 """Composes the config with Hydra, runs the command on it, and collects the exit codes.
 
-The only module that runs Hydra. Every job of a sweep, in whatever process, leaves its exit code as
-a file in a folder named in the environment; the worst of them is the program's.
+The only module that runs Hydra. Every job of a sweep, in whatever process, leaves a record of how
+it ended; the worst exit code is the program's.
 """
 
 import importlib
@@ -9,8 +9,7 @@ import os
 import sys
 import tempfile
 import traceback
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -18,11 +17,14 @@ from typing import Any
 
 import hydra
 from hydra.core.config_store import ConfigStore
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
+from pipeline.cli import _jobs
 from pipeline.cli._argv import Invocation
 from pipeline.cli._conf import config_folder
-from pipeline.cli._errors import explain, quoted
+from pipeline.cli._errors import explain, headless_models, quoted, refused
+from pipeline.cli._keys import opened
 from pipeline.core import settings as schema
 from pipeline.core.problems import Problem, SamepoolError
 from pipeline.core.suggest import did_you_mean
@@ -35,8 +37,6 @@ SCHEMAS: dict[str, type[Any]] = {
     "upload": schema.UploadCommand,
     "ui": schema.UiCommand,
 }
-CODES = "SAMEPOOL_EXIT_CODES"
-SEVERITY = (1, 2, 5, 3, 4, 0)  # worst first
 BUG = 1
 
 
@@ -68,28 +68,36 @@ def run(invocation: Invocation) -> int:
     store = ConfigStore.instance()
     for name, node in SCHEMAS.items():
         store.store(name=f"{name}_schema", node=node)
-    with tempfile.TemporaryDirectory(prefix="samepool-") as codes, _argv(invocation):
-        os.environ[CODES] = codes
-        job = hydra.main(
-            version_base="1.3", config_path=str(config_folder()), config_name=invocation.command
-        )(_job(invocation))
+    with tempfile.TemporaryDirectory(prefix="samepool-") as records, _argv(invocation):
+        os.environ[_jobs.RECORDS] = records
         try:
-            job()
-        except (KeyboardInterrupt, SamepoolError):
-            raise
-        except SystemExit as error:
-            if error.code not in {0, None}:
-                raise explain(error, invocation) from error
-        except Exception as error:
+            _start(invocation)
+        finally:
+            jobs = _jobs.read(Path(records))
+            if invocation.multirun:
+                _jobs.close(jobs)
+    return _jobs.worst(jobs)
+
+
+def _start(invocation: Invocation) -> None:
+    job = hydra.main(
+        version_base="1.3", config_path=str(config_folder()), config_name=invocation.command
+    )(_job(invocation))
+    try:
+        job()
+    except (KeyboardInterrupt, SamepoolError, BrokenPipeError):
+        raise
+    except SystemExit as error:
+        if error.code not in {0, None}:
             raise explain(error, invocation) from error
-        found = {int(path.read_text()) for path in Path(codes).iterdir()}
-    return next((code for code in SEVERITY if code in found), 0)
+    except Exception as error:
+        raise explain(error, invocation) from error
 
 
 @contextmanager
 def _argv(invocation: Invocation) -> Iterator[None]:
     before = sys.argv
-    words = [quoted(word) for word in invocation.overrides]
+    words = [quoted(opened(word)) for word in invocation.overrides]
     sys.argv = ["samepool", *invocation.flags, *words]
     try:
         yield
@@ -98,9 +106,18 @@ def _argv(invocation: Invocation) -> Iterator[None]:
 
 
 def _job(invocation: Invocation) -> Callable[[DictConfig], None]:
+    given = [word.partition("=")[2] for word in invocation.overrides if word.startswith("hydra.")]
+    kept = {str(Path(folder).resolve()) for folder in given if os.path.isdir(folder)}  # noqa: PTH112 - never raises
+    makes_folders = invocation.command == "compare"
+
     def job(config: DictConfig) -> None:
-        code = _guarded(invocation, config)
-        (Path(os.environ[CODES]) / uuid.uuid4().hex).write_text(str(code))
+        folder = Path(HydraConfig.get().runtime.output_dir).resolve()
+        try:
+            code = _guarded(invocation, config)
+        finally:  # what was there before the run stays, empty or not
+            if makes_folders and str(folder) not in kept:
+                _jobs.tidy(folder)
+        _jobs.record(code)
 
     return job
 
@@ -114,17 +131,26 @@ def _guarded(invocation: Invocation, config: DictConfig) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         raise
-    except Exception:  # noqa: BLE001 - a bug of ours; the others jobs of a sweep go on
-        complain(
-            "samepool: this is a bug of samepool, not a mistake of yours; please report it with:"
-        )
-        complain(traceback.format_exc())
-        return BUG
+    except OSError as error:
+        known = refused(error, config.get("out"))
+        if known is None:
+            return _bug()
+        report(known.problems)
+        return known.exit_code
+    except Exception:  # noqa: BLE001 - a bug of ours; the other jobs of a sweep go on
+        return _bug()
+
+
+def _bug() -> int:
+    """Shows the exception being handled."""
+    complain("samepool: this is a bug of samepool, not a mistake of yours; please report it with:")
+    complain(traceback.format_exc())
+    return BUG
 
 
 def _command(invocation: Invocation, config: DictConfig) -> int:
     cls = SCHEMAS[invocation.command]
-    _known(config, cls)
+    _known(config, cls, invocation)
     text = OmegaConf.to_yaml(config)
     try:
         settings = OmegaConf.to_object(config)
@@ -136,13 +162,16 @@ def _command(invocation: Invocation, config: DictConfig) -> int:
     return code
 
 
-def _known(config: DictConfig, cls: type[Any]) -> None:
-    """Refuses top-level keys that the command does not have."""
+def _known(config: DictConfig, cls: type[Any], invocation: Invocation) -> None:
+    """Refuses top-level keys that the command does not have, and models that are none."""
     known = [field.name for field in fields(cls)]
     problems = [
         Problem("unknown_key", "error", f"unknown key {key!s}", did_you_mean(str(key), known))
         for key in config
         if key not in known
     ]
+    models = config.get("models")
+    if isinstance(models, Mapping):
+        problems += headless_models(models, invocation)
     if problems:
         raise SamepoolError(problems)

@@ -34,8 +34,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except BrokenPipeError:
         # The reader of our output went away (samepool ... | head): not an error of anybody's.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Empties our streams now: at its end Python would complain of a pipe that is closed."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
@@ -56,6 +66,8 @@ def _dispatch(words: list[str]) -> int:
     if "-h" in rest or "--help" in rest:
         say(command_help(command))
         return 0
+    if "--version" in rest:
+        return _dispatch(["--version"])
     return _run(parse(command, rest))
 
 

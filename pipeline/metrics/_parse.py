@@ -17,6 +17,8 @@ from pipeline.metrics._protocol import Metric
 _NOTATION = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w*)\s*(\((?P<params>[^()]*)\))?\s*(@\s*(?P<cutoff>[^@()]*?))?\s*"
 )
+_GLUED = re.compile(r"([A-Za-z]+)([0-9]+)")  # RR10 for RR@10
+_LARGEST = 999_999_999  # cutoffs are kept in 32 bits
 _EXAMPLE = "write Name(parameter=value)@cutoff, e.g. nDCG(gain=exp)@10"
 
 
@@ -108,8 +110,9 @@ def _named(name: str, text: str) -> type[Any]:
     aliases = {alias: key for key, cls in metrics.items() for alias in getattr(cls, "ALIASES", ())}
     if name in metrics or name in aliases:
         return metrics[aliases.get(name, name)]
-    close = [aliases.get(other, other) for other in nearest(name, [*metrics, *aliases], n=1)]
-    rest = text[len(name) :]
+    split = _GLUED.fullmatch(name) if name == text else None
+    base, rest = (split[1], f"@{split[2]}") if split else (name, text[len(name) :])
+    close = [aliases.get(other, other) for other in nearest(base, [*metrics, *aliases], n=1)]
     fix = f"did you mean {close[0]}{rest}?" if close else f"there are: {', '.join(sorted(metrics))}"
     raise fault("unknown_metric", f"unknown metric {text}", fix)
 
@@ -165,11 +168,11 @@ def _needs_cutoff(cls: type[Any]) -> bool:
 
 
 def _cutoff(written: str, text: str) -> int:
-    whole = re.fullmatch(r"[0-9]{1,9}", written)
-    if whole is None or int(written) < 1:
+    whole = re.fullmatch(r"[0-9]+", written)
+    if whole is None or len(written) > 20 or not 1 <= int(written) <= _LARGEST:
         raise fault(
             "bad_cutoff",
-            f"{text}: the cutoff {written!r} is not a whole number of at least 1",
+            f"{text}: the cutoff {written[:40]!r} is not a whole number from 1 to {_LARGEST}",
             "write e.g. @10",
         )
     return int(written)

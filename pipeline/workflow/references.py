@@ -1,5 +1,6 @@
 """Reads what a user may write for a model: a key, a registry URI, a file, a callable."""
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ _URI = re.compile(r"^(models|runs):/")
 _CALL = re.compile(r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
 _ENDINGS = re.compile(r"\.(gz|run|trec|txt|csv|tsv|jsonl|ndjson|parquet|res)$")
 _PLAIN = re.compile(r"[^\w+.-]+")
+_LONGEST = 255  # what a file's name may have on most systems, in characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +57,19 @@ def read(value: Any, models: Mapping[str, Any], where: str) -> Reference:
         return Reference(value, value, models[value], f"models.{value}")
     if _URI.match(value):
         return Reference(_from_uri(value), value, {"kind": "mlflow", "uri": value}, where)
-    if Path(value).expanduser().is_file():
+    if _is_file(value):
         path = str(Path(value).expanduser())
         return Reference(stem(path), value, {"kind": "run_file", "path": path}, where)
     if _CALL.match(value):
         return Reference(value.partition(":")[2], value, {"kind": "python", "call": value}, where)
     raise _unknown(value, models, where)
+
+
+def _is_file(value: str) -> bool:
+    try:
+        return Path(value).expanduser().is_file()
+    except (OSError, RuntimeError):  # longer than names can be; a home of nobody
+        return False
 
 
 def _mapping(value: Mapping[str, Any], models: Mapping[str, Any], where: str) -> Reference:
@@ -94,7 +103,10 @@ def _from_uri(uri: str) -> str:
 
 
 def _unknown(value: str, models: Mapping[str, Any], where: str) -> Exception:
-    folder = Path(value).expanduser().parent
+    if len(value) > _LONGEST:
+        text = f"{where}: {value[:40]!r}... has {len(value)} characters and is no model"
+        return fault("unknown_model", text, "name a key of models, a URI, a file or a callable")
+    folder = Path(os.path.expanduser(value)).parent  # noqa: PTH111 - leaves ~nobody as it is
     files = [str(p) for p in folder.glob("*") if p.is_file()] if folder.is_dir() else []
     near = nearest(value, [*models, *(f.removeprefix("./") for f in files)])
     tried = [

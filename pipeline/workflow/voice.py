@@ -19,8 +19,11 @@ def say(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """A line on what is wrong."""
-    print(text, file=sys.stderr, flush=True)  # noqa: T201
+    """A line on what is wrong; nor does it matter where nobody reads that (2>&1 | head)."""
+    try:
+        print(text, file=sys.stderr, flush=True)  # noqa: T201
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def report(problems: Sequence[Problem]) -> None:

@@ -7,8 +7,8 @@ from pipeline.core.problems import SamepoolError
 
 
 def test_flags_are_moved_ahead() -> None:
-    found = parse("compare", ["pool=a,b", "-m", "seed=1", "--config-dir", "mine"])
-    assert found.flags == ("-m", "--config-dir", "mine")
+    found = parse("compare", ["pool=a,b", "-m", "seed=1", "--config-dir", "."])
+    assert found.flags == ("--multirun", "--config-dir", ".")
     assert found.overrides == ("pool=a,b", "seed=1")
     assert found.multirun
 
@@ -27,3 +27,8 @@ def test_out_of_a_comparison_names_the_folder_of_every_job() -> None:
 def test_a_flag_without_its_value_is_named() -> None:
     with pytest.raises(SamepoolError, match="--config-dir needs a value"):
         parse("compare", ["--config-dir"])
+
+
+@pytest.mark.parametrize("words", [["-cd", "."], ["--config-dir=."], ["-cd=."]])
+def test_a_flag_has_one_form(words: list[str]) -> None:
+    assert parse("check", words).flags == ("--config-dir", ".")

@@ -1,5 +1,6 @@
 """A user's mistakes: one line, what and how to mend it, exit 2, no traceback."""
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,29 @@ MISTAKES = [
     (["pool=filez"], "there is no option 'filez' -> did you mean files?"),
     (["models=[svdd]"], "models: there is no option 'svdd' -> did you mean svd?"),
     (["experiment=movilens"], "did you mean movielens?"),
-    (["seed=abc"], "seed=abc: Value 'abc' of type 'str' could not be converted to Integer"),
+    (["seed=abc"], "seed=abc: seed is a whole number -> write a whole number: seed=10"),
+    (["seed=null"], "seed may not be null"),
+    (["gate.enforce=yes_please"], "gate.enforce is true or false -> write true or false"),
+    (["slices.defs=3"], "slices.defs is a mapping -> write a mapping"),
+    (["gate.rules.better.min_gian=.1"], "did you mean min_gain?"),
+    (["+slices.defs.nDCG@10={where: 'length >= 6'}"], "slices.defs.nDCG@10: names are plain"),
+    (['+slices.defs."a b"={where: 1}'], "names are plain: letters a to z, digits, _ and -"),
+    ([f"+slices.defs.{'x' * 300}={{where: 1}}"], "a name of 300 characters -> use at most 100"),
+    ([f"candidates=[{'a' * 5000}]"], "has 5000 characters and is no model"),
+    (["candidates=~nobody/x"], "'~nobody/x' is no model"),
+    (["models.mine.factors=3"], "model mine is not selected"),
+    (["-x"], "there is no flag -x"),
+    (["--halp"], "there is no flag --halp -> did you mean --help?"),
+    (["--cfg", "jobs"], "--cfg jobs -> --cfg takes job, hydra, all"),
+    (["--config-dir", "nowhere"], "--config-dir nowhere is no folder"),
+    (["--config-dir=qrels.trec"], "--config-dir qrels.trec is no folder"),
+    (["out="], "out= names no folder"),
+    (["out=qrels.trec"], "qrels.trec: cannot make this folder: File exists -> give another out="),
+    (["out=qrels.trec/x"], "qrels.trec/x: cannot make this folder: Not a directory"),
+    ([f"out={'x' * 300}"], "cannot make this folder: File name too long"),
+    (["gate=none", "gate.enforce=true"], "no criteria: there is no rule in gate.rules"),
+    (["metrics.names=[nDCG@1000000000]"], "not a whole number from 1 to 999999999"),
+    (["metrics.names=[RR10]"], "unknown metric RR10 -> did you mean RR@10?"),
     (["pool.qrel=x"], "there is no key pool.qrel -> did you mean qrels?"),
     (["metrics.names=nDCG@10"], "write a list: 'metrics.names=[nDCG@10]'"),
     (["metrics.names=[ndgc@10]"], "did you mean nDCG"),
@@ -63,7 +86,9 @@ def inside(
     return call
 
 
-@pytest.mark.parametrize(("words", "message"), MISTAKES, ids=[" ".join(w) for w, _ in MISTAKES])
+@pytest.mark.parametrize(
+    ("words", "message"), MISTAKES, ids=[" ".join(w)[:60] for w, _ in MISTAKES]
+)
 def test_a_mistake_gets_one_clear_message(inside: Any, words: list[str], message: str) -> None:
     done = inside("compare", *FILES, *words)
     assert done.returncode == 2, done.stdout + done.stderr
@@ -136,3 +161,146 @@ def test_gate_without_a_run(inside: Any) -> None:
     done = inside("gate", "tracking=none")
     assert done.returncode == 2
     assert "run=latest" in done.stderr
+
+
+FOUND = [
+    ["pool.grade_map={Exact: 3, Partial: 1}"],
+    ["pool.grade_map={a b: 1}"],
+    ["pool.formats={qrels: trec}"],
+    ["pool.facts={a: 1}"],
+    ["pool.facts.a=1"],
+    ["+pool.facts.a=1"],
+    ["gate.rules={x: {kind: max_drop, max_drop: .02}}"],
+    ["gate.rules.x={kind: max_drop, max_drop: .02}"],
+    ["gate.rules.better.min_gain=.01"],
+    ["+gate.rules.better.kind=superiority"],
+    ["slices.defs={long: {where: 'length >= 6'}}", "pool.queries=queries.csv"],
+    ["slices.defs.long.where='length >= 6'", "pool.queries=queries.csv"],
+    ["models.m={kind: run_file, path: splade.trec}", "candidates=m"],
+]
+
+
+@pytest.mark.parametrize("words", FOUND, ids=" ".join)
+def test_names_of_ones_own_may_stand_with_and_without_a_plus(inside: Any, words: list[str]) -> None:
+    done = inside("check", *FILES, *words)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_key_given_without_a_plus_arrives(inside: Any) -> None:
+    words = ["gate.rules.better.min_gain=.01", "pool.grade_map={Exact: 3}", "--cfg", "job"]
+    done = inside("check", *FILES, *words)
+    assert "      kind: superiority\n      min_gain: 0.01\n" in done.stdout
+    assert "  grade_map:\n    Exact: 3\n" in done.stdout
+
+
+def test_gate_changes_a_logged_rule_without_a_plus(inside: Any, here: Path) -> None:
+    assert inside("compare", *FILES, "pool.labels=human", "out=o").returncode == 0
+    for word in ("gate.rules.better.min_gain=.9", "gate.rules={better: {min_gain: .9}}"):
+        done = inside("gate", "run=o", "tracking=none", word)
+        assert done.returncode in {3, 4}, done.stderr
+    done = inside("gate", "run=o", "tracking=none", "out=qrels.trec")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
+BROKEN = [
+    ("experiment/x", b"baseline: bm25.trec\n", "make this its first line: # @package _global_"),
+    ("models/x", b"kind: run_file\npath: ce.trec\n", "first line: # @package models.x"),
+    ("pool/x", b"- a\n- b\n", "x.yaml:line 1: a list, where options by name are wanted"),
+    ("pool/x", b"kind: files\nname: caf\xe9\n", "x.yaml:line 2: byte 0xe9 is not UTF-8"),
+    ("pool/x", b"kind: files\nname: [a\nqrels: b\n", "x.yaml:line 3: this is no YAML"),
+    ("pool/x", b"kind: files\n\tname: a\n", "x.yaml:line 2: this is no YAML"),
+    ("slices/x", b"defs:\n  NO: {where: 'length > 6'}\n", "line 2: YAML reads the key NO as bool"),
+    ("slices/x", b"defs:\n  2024: {where: 'length > 6'}\n", 'quote the key: "2024"'),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BROKEN)
+def test_a_fault_in_a_file_of_ones_own_names_it(
+    inside: Any, here: Path, name: str, content: bytes, message: str
+) -> None:
+    path = here / "conf" / f"{name}.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    group = path.parent.name
+    value = "[x]" if group == "models" else "x"
+    done = inside("check", "--config-dir", "conf", *FILES, f"{group}={value}")
+    assert done.returncode == 2, done.stdout
+    assert message in done.stderr
+    assert str(path) in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", [[], ["-m", "seed=1,2"]], ids=["one", "sweep"])
+def test_a_refused_comparison_leaves_no_folder(inside: Any, here: Path, words: list[str]) -> None:
+    done = inside("compare", *FILES, "candidate=nobody", *words)
+    assert done.returncode == 2
+    assert not list((here / "outputs").glob("*"))
+
+
+def test_an_empty_folder_of_the_users_stays(inside: Any, here: Path) -> None:
+    (here / "mine").mkdir()
+    assert inside("compare", *FILES, "candidate=nobody", "out=mine").returncode == 2
+    assert (here / "mine").is_dir()
+
+
+def test_a_sweep_says_how_each_job_ended(inside: Any) -> None:
+    words = ["pool.labels=human", "candidates=[ce.trec],[nowhere.trec]", "out=o", "-m"]
+    done = inside("compare", *FILES, *words)
+    assert done.returncode == 2
+    assert done.stdout.splitlines()[-3:] == [
+        "job 0: candidates=[ce.trec] -> o/0 (exit code 0)",
+        "job 1: candidates=[nowhere.trec] (exit code 2)",
+        "worst exit code of 2 jobs: 2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "line"),
+    [
+        ("[ce.trec,splade.trec]", "exit code 0: 1 of 2 candidates passed"),
+        ("[ce.trec]", "exit code 0: candidate ce passed the gate"),
+        ("[splade.trec]", "exit code 4: candidate splade is inconclusive at the gate"),
+    ],
+)
+def test_an_enforced_gate_says_why_the_code_is_what_it_is(
+    inside: Any, candidates: str, line: str
+) -> None:
+    words = ["pool.labels=human", "gate.enforce=true", f"candidates={candidates}"]
+    done = inside("compare", *FILES, *words)
+    assert done.stdout.splitlines()[-1] == line
+    assert f"exit code {done.returncode}:" in line
+
+
+@pytest.mark.parametrize("stderr", [subprocess.PIPE, subprocess.STDOUT], ids=["apart", "together"])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["compare", *FILES], 0),
+        (["check", *FILES], 0),
+        (["check", *FILES, "seed=abc"], 2),
+        (["check", *FILES, "--cfg", "job"], 0),
+    ],
+    ids=["compare", "check", "mistake", "cfg"],
+)
+def test_a_reader_that_goes_away_changes_nothing(
+    here: Path, environment: dict[str, str], words: list[str], code: int, stderr: int
+) -> None:
+    process = subprocess.Popen(
+        ["samepool", *words], cwd=here, env=environment, stdout=subprocess.PIPE, stderr=stderr
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    said = process.stderr.read().decode() if process.stderr else ""
+    assert process.wait(timeout=120) == code, said
+    assert "Broken" not in said
+    assert "Traceback" not in said
+
+
+def test_what_is_piped_is_wide(here: Path, environment: dict[str, str]) -> None:
+    environment = {k: v for k, v in environment.items() if k != "COLUMNS"}
+    done = subprocess.run(
+        ["samepool", "compare", *FILES], cwd=here, env=environment,
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert max(map(len, done.stdout.splitlines())) > 80
