@@ -14,7 +14,7 @@ EXAMPLES = {
   samepool compare pool.qrels=qrels.trec baseline=bm25.trec 'candidates=[ce.trec,splade.trec]'
   samepool compare experiment=movielens 'models=[popular,itemknn,svd]' baseline=itemknn
   samepool compare "metrics.names=['nDCG(gain=exp)@10',R@100,RR@10]" ...
-  samepool compare "+slices.defs.long={where: 'length >= 6'}" ...
+  samepool compare "slices.defs.long={where: 'length >= 6'}" ...
   samepool compare -m pool=shop,web experiment=nightly
 
 Overrides:
@@ -37,7 +37,7 @@ Takes what compare takes. Lists every problem, not only the first. Exit code 0 o
     "gate": """\
   samepool gate run=latest
   samepool gate run=outputs/2026-06-01/12-00-00-000000 gate=strict
-  samepool gate run=4c1e0f... +gate.rules.no_loss.max_drop=0.02
+  samepool gate run=4c1e0f... gate.rules.no_loss.max_drop=0.02
 
 Overrides:
   run=X       an output folder, an MLflow run id, or latest: the newest below outputs/

@@ -53,7 +53,7 @@ def read(value: Any, models: Mapping[str, Any], where: str) -> Reference:
     if value in models:
         if not isinstance(models[value], Mapping):
             text = f"models.{value} is {models[value]!r}, not a kind with its options"
-            raise fault("bad_model", text, f"+models.{value}={{kind: popularity}}")
+            raise fault("bad_model", text, f"models.{value}={{kind: popularity}}")
         return Reference(value, value, models[value], f"models.{value}")
     if _URI.match(value):
         return Reference(_from_uri(value), value, {"kind": "mlflow", "uri": value}, where)
