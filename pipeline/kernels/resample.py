@@ -211,7 +211,11 @@ def _extreme(sums: F64, seen: F64, tie: F64) -> I64:
 
 
 def bootstrap_t(
-    sums: F64, sizes: F64, resamples: int, seed: int, chunk_rows: int | None = None
+    sums: sparse.csc_array,
+    sizes: sparse.csc_array,
+    resamples: int,
+    seed: int,
+    chunk_rows: int | None = None,
 ) -> F64:
     """Studentised statistics t* = (mean* - mean) / se* of resampled clusters, by column.
 
@@ -230,32 +234,45 @@ def bootstrap_t(
         (B, m) statistics.
     """
     groups, m = sums.shape
-    parts = [sums, sizes, sums**2, sums * sizes, sizes**2, (sizes > 0).astype(np.float64)]
-    table, scale = _exact_under_weights(np.concatenate(parts, axis=1))
+    some = (sizes > 0).astype(np.float64)
+    parts = [sums, sizes, sums**2, sums * sizes, sizes**2, some]
+    table, scale = _exact_under_weights(sparse.csc_array(sparse.hstack(parts, format="csc")))
     seen = table.sum(axis=0) * scale  # exact too, so that the order of rows cannot matter
     mean = seen[:m] / seen[m : 2 * m]
+    shares = np.diff(table.indptr) / max(1, groups)
+    full, thin = np.flatnonzero(shares > _FULL), np.flatnonzero(shares <= _FULL)
+    dense, slight = np.ascontiguousarray(table[:, full].toarray().T), table[:, thin].T.tocsr()
     generator = np.random.Generator(np.random.PCG64([seed, _BOOTSTRAP_STREAM]))
-    step = chunk_rows or max(8, _CHUNK_BYTES // (16 * groups + 48 * m))
+    step = chunk_rows or max(16, _CHUNK_BYTES // (16 * groups + 48 * m))
     found = np.empty((resamples, m))
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)
-        drawn = (_weights(generator, rows, groups) @ table) * scale
-        found[start : start + rows] = _studentised(drawn.reshape(rows, 6, m), mean)
+        weights = _weights(generator, rows, groups)
+        drawn = np.empty((6 * m, rows))
+        drawn[full] = dense @ weights
+        drawn[thin] = slight @ weights
+        drawn *= scale[:, None]
+        found[start : start + rows] = _studentised(drawn.T.reshape(rows, 6, m), mean)
     return found
 
 
-def _exact_under_weights(table: F64) -> tuple[F64, F64]:
+def _exact_under_weights(table: sparse.csc_array) -> tuple[sparse.csc_array, F64]:
     """Columns as integers whose sums under weights that add up to G are exact, and their units."""
-    largest = np.abs(table).max(axis=0) * len(table)
-    exponent = _BITS - np.frexp(largest)[1]
-    return np.rint(np.ldexp(table, exponent)), np.ldexp(1.0, -exponent)
+    scale = np.ones(table.shape[1])
+    for at, (low, high) in enumerate(itertools.pairwise(table.indptr)):
+        part = table.data[low:high]
+        exponent = _BITS - int(np.frexp(np.abs(part).max(initial=0.0) * table.shape[0])[1])
+        table.data[low:high] = np.rint(np.ldexp(part, exponent))
+        scale[at] = np.ldexp(1.0, -exponent)
+    return table, scale
 
 
 def _weights(generator: np.random.Generator, rows: int, groups: int) -> F64:
+    """(G, rows) how often a cluster is drawn."""
     drawn = (generator.random((rows, groups)) * groups).astype(np.int64)
     drawn += np.arange(rows)[:, None] * groups
     counts = np.bincount(drawn.ravel(), minlength=rows * groups)
-    return counts.reshape(rows, groups).astype(np.float64)
+    return np.ascontiguousarray(counts.reshape(rows, groups).T, dtype=np.float64)
 
 
 def _studentised(drawn: F64, mean: F64) -> F64:

@@ -83,7 +83,7 @@ class ClusterSignflip:
         mine = [columns[place] for place in places]
         sums = _table(mine, [column.sums for column in mine])
         sizes = _table(mine, [column.sizes for column in mine])
-        stars = resample.bootstrap_t(sums.toarray(), sizes.toarray(), self.flips, seed)
+        stars = resample.bootstrap_t(sums, sizes, self.flips, seed)
         return {place: _Resampled(columns[place], stars[:, at]) for at, place in enumerate(places)}
 
 

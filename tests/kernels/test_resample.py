@@ -8,13 +8,18 @@ from scipy import sparse, stats
 from threadpoolctl import threadpool_limits
 
 from pipeline.kernels import resample
-from pipeline.kernels.resample import bootstrap_t, exact_signflips, quantise
+from pipeline.kernels.intervals import cluster_mean
+from pipeline.kernels.resample import exact_signflips, quantise
 
 tenths = st.integers(-5, 5).map(lambda n: n / 10)
 
 
 def signflips(columns, *more, **options):
     return resample.signflips(sparse.csc_array(columns), *more, **options)
+
+
+def bootstrap_t(sums, sizes, *more, **options):
+    return resample.bootstrap_t(sparse.csc_array(sums), sparse.csc_array(sizes), *more, **options)
 
 
 def counted(counts, at=0):
@@ -176,3 +181,19 @@ def test_bootstrap_t_does_not_depend_on_columns_or_chunks():
     whole = bootstrap_t(columns, sizes, 200, seed=1)
     alone = bootstrap_t(columns[:, [3]], sizes[:, [3]], 200, seed=1, chunk_rows=17)
     assert np.array_equal(whole[:, [3]], alone, equal_nan=True)
+
+
+def test_bootstrap_t_is_the_same_whether_columns_are_thin_or_full():
+    """Clusters outside a column are drawn too; they only add nothing."""
+    rng = np.random.default_rng(8)
+    sums, sizes = np.round(rng.normal(size=(300, 3)), 2), rng.integers(1, 4, (300, 3)) * 1.0
+    sums[20:, 1] = sizes[20:, 1] = 0.0
+    stars = bootstrap_t(sums, sizes, 40, seed=3)
+    generator = np.random.Generator(np.random.PCG64([3, 2]))
+    for row in range(40):
+        drawn = (generator.random(300) * 300).astype(int)
+        for column in range(3):
+            seen = cluster_mean(sums[:, column], sizes[:, column])
+            star = cluster_mean(sums[drawn, column], sizes[drawn, column])
+            expected = (star.mean - seen.mean) / star.se
+            assert stars[row, column] == pytest.approx(expected, rel=1e-9)
