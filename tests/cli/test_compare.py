@@ -68,13 +68,13 @@ def test_the_exit_code_is_the_gates_where_it_is_enforced(samepool: Any, here: Pa
 
 
 def test_a_level_asked_for_is_the_level_used(samepool: Any, here: Path) -> None:
-    strict = ["candidates=ce.trec", "gate.alpha=1e-9", *QUIET]
-    assert samepool("compare", *FILES, *strict).returncode == 0
+    loose = ["candidates=splade.trec", "gate.alpha=0.4", *QUIET]
+    assert samepool("compare", *FILES, *loose).returncode == 0
     again = samepool("gate", "run=out", "tracking=none")
-    assert again.returncode == 4
+    assert again.returncode == 0, again.stdout
     assert "exploratory" not in again.stdout
     other = samepool("gate", "run=out", "tracking=none", "gate.alpha=0.025")
-    assert other.returncode == 0
+    assert other.returncode == 4
     assert "exploratory" in other.stdout
 
 

@@ -49,7 +49,7 @@ def test_labels_are_canonical_and_round_trip(text, label):
         ("R(cutoff=5)", "R(cutoff=5): unknown parameter cutoff -> the cutoff stands after the @"),
         ("nDCG(dcg=ln)@10", "nDCG(dcg=ln)@10: unknown dcg 'ln' -> there are: exp-log2, log2"),
         ("P@0", "P@0: the cutoff '0' is not a whole number from 1 to 999999999 -> write e.g. @10"),
-        ("P@ten", "P@ten: the cutoff 'ten' is not a whole number from 1 to 999999999 -> write e.g. @10"),
+        ("P@ten", "P@ten: the cutoff 'ten' is not a whole number from 1 to 999999999"),
         ("P@99999999999", "P@99999999999: the cutoff '99999999999' is not a whole number"),
         ("P(rel=0)@5", "P(rel=0)@5: rel must be above 0, not 0"),
         ("P(rel=nan)@5", "P(rel=nan)@5.rel: 'nan': input should be a finite number"),
