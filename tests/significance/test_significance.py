@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from pipeline import significance
 from pipeline.core import registry
@@ -15,6 +15,7 @@ from pipeline.core.pool import Units
 from pipeline.core.problems import SamepoolError
 from pipeline.core.scores import Reason
 from pipeline.core.settings import SignificanceSettings
+from pipeline.kernels import resample
 from pipeline.kernels.adjust import holm
 
 CASES = Path(__file__).parents[3] / "shared" / "cases" / "statistics" / "cases.json"
@@ -493,3 +494,18 @@ def test_two_sided_claims_of_the_gate_take_the_worse_p_too(kit):
     report, gated = kit.run(skewed(), [kit.claim(), kit.claim(family="F1")])
     assert gated.p >= report.p * 0.5
     assert gated.method.startswith("larger p of")
+
+
+def test_resampling_runs_on_one_thread(kit, monkeypatch):
+    """Threads that wait for each other at each small product are slow on a busy machine."""
+    seen = []
+    flips = resample.signflips
+
+    def spy(*given, **named):
+        seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+        return flips(*given, **named)
+
+    monkeypatch.setattr(resample, "signflips", spy)
+    kit.run(skewed(), [kit.claim()])
+    assert seen
+    assert set(seen) == {1}
