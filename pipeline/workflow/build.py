@@ -91,7 +91,7 @@ def build(settings: CompareSettings) -> Experiment:
     collect(problems, lambda: build_rules(settings.gate.rules))
     conventions = collect(problems, lambda: _conventions(settings.metrics))
     collect(problems, lambda: _levels(settings))
-    collect(problems, lambda: check_significance(settings.significance))
+    collect(problems, lambda: check_significance(settings.significance, settings.gate.alpha))
     alpha = settings.gate.alpha
     if contenders is None or metrics is None or conventions is None or alpha is None or problems:
         raise SamepoolError(problems)
