@@ -2,7 +2,7 @@
 
 import errno
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -102,8 +102,11 @@ def _shortened(name: object) -> str | None:
     return f"{text[:60]}..." if text and len(text) > 200 else text
 
 
-def _chain(error: BaseException | None) -> Iterable[BaseException]:
-    while error is not None:
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception and those behind it, each once: a cause's context may lead back to it."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
         yield error
         error = error.__cause__ or error.__context__
 
