@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from pipeline import __version__
 from pipeline.core.evidence import Ledger, ModelRecord
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, SamepoolError
@@ -87,6 +88,7 @@ class Task:
     def _key(self, origin: Origin) -> str:
         """Digest of everything that determines the lists."""
         parts = {
+            "samepool": __version__,  # another version may read the same file otherwise
             "kind": origin.kind,
             "source": origin.source_digest,
             "pool": self.ready.pool.digest,
