@@ -23,6 +23,8 @@ class Origin:
         model_id: MLflow logged-model id, if any.
         source_digest: SHA-256 of what determines the scores: file bytes, or options and code.
         path: file or folder, if any.
+        live: whether the same question may be answered otherwise tomorrow (an endpoint whose index
+            nobody named); such lists are never reused.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Origin:
     model_id: str | None = None
     source_digest: str = ""
     path: str | None = None
+    live: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pyarrow as pa
 
 from pipeline.core.arrays import F64
 from pipeline.core.pool import Pool
-from pipeline.core.problems import Problem, raise_errors
+from pipeline.core.problems import Problem, collect, raise_errors
 from pipeline.core.run import Lists, Origin, Run
 from pipeline.models import _check, _digest
 from pipeline.models._check import Place
@@ -52,6 +53,9 @@ class Tools:
         progress: wraps a sequence of steps and shows how far it has come.
         origin: which model this is.
         registry: where models of a registry come from; None where nothing is tracked.
+        scratch: a folder for answers that took long to get, so that an attempt that is cut off
+            need not ask for them again. It belongs to this model, pool and settings, need not
+            exist yet, and is removed once the lists are complete. None: keep nothing.
     """
 
     keep_depth: int = 1_000
@@ -59,6 +63,7 @@ class Tools:
     progress: Callable[[Sequence[slice], str], Iterator[slice]] = lambda steps, _label: iter(steps)
     origin: Origin | None = None
     registry: Registry | None = None
+    scratch: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +87,11 @@ class Ranking:
 
 
 class Model(Protocol):
-    """A model kind: a frozen dataclass of options with these two methods."""
+    """A model kind: a frozen dataclass of options with these two methods.
+
+    It may have a third, ``fits(pool, origin, registry) -> Iterable[Problem]``: what would keep it
+    from ranking this pool, as far as that can be told without scoring anything.
+    """
 
     def origin(self, name: str, requested: str, registry: Registry | None, /) -> Origin:
         """Which model this is, with the digest of all that determines its scores but the pool.
@@ -95,6 +104,21 @@ class Model(Protocol):
     def rank(self, pool: Pool, tools: Tools) -> Ranking:
         """Scores and lists for every query of the pool that the model can answer."""
         ...
+
+
+def fits(
+    model: Model, origin: Origin, pool: Pool, registry: Registry | None
+) -> tuple[Problem, ...]:
+    """What would keep the model from ranking the pool, told before anything is scored.
+
+    Raises:
+        UnreachableError: a service that must be asked does not answer.
+    """
+    found: list[Problem] = []
+    ask = getattr(model, "fits", None)
+    if ask is not None:
+        found += collect(found, lambda: tuple(ask(pool, origin, registry))) or ()
+    return tuple(found)
 
 
 def rank(model: Model, origin: Origin, pool: Pool, tools: Tools) -> Run:

@@ -19,7 +19,7 @@ def check(settings: CompareSettings) -> None:
         SamepoolError: every problem found, not only the first.
     """
     ready = prepare(settings)
-    problems = [*ready.pool.problems, *_of_lists(ready), *_of_rules(ready)]
+    problems = [*ready.pool.problems, *ready.warnings, *_of_lists(ready), *_of_rules(ready)]
     raise_errors(problems)
     for line in _summary(ready):
         say(line)

@@ -73,6 +73,7 @@ def gather(ready: Prepared, described: dict[str, Any], measured: Sequence[Measur
         comparisons=(),
         problems=(
             *ready.pool.problems,
+            *ready.warnings,
             *(problem for one in measured for problem in one.problems),
             *_notes(ready),
         ),

@@ -1,5 +1,6 @@
 """One model after the other: scored lists, judged, measured; only numbers stay in memory."""
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -71,19 +72,33 @@ class Task:
         origin, pool = self.ready.origins[contender.name], self.ready.pool
         cache, key = Path(self.engine.cache).expanduser(), self._key(origin)
         target = self.folder / "runs" / f"{contender.name}.parquet"
-        path = find(cache, key) if self.engine.reuse else None
+        path = find(cache, key) if self.engine.reuse and not origin.live else None
         if path is not None:
             _link(path, target)
             return replace(read_run(path, pool), origin=origin)
+        scratch = cache / f"{key}.partial"
+        if not self.engine.reuse:
+            shutil.rmtree(scratch, ignore_errors=True)
+        run = rank(contender.model, origin, pool, self._tools(origin, scratch))
+        self._keep(run, key, target)
+        shutil.rmtree(scratch, ignore_errors=True)
+        return run
+
+    def _tools(self, origin: Origin, scratch: Path) -> Tools:
         depth, seed = self.engine.keep_depth, self.ready.experiment.seed
-        tools = Tools(depth, seed, self.progress, origin, self.ready.registry)
-        run = rank(contender.model, origin, pool, tools)
+        return Tools(depth, seed, self.progress, origin, self.ready.registry, scratch)
+
+    def _keep(self, run: Run, key: str, target: Path) -> None:
+        """Writes the lists, into the cache where they may serve again."""
+        pool, cache = self.ready.pool, Path(self.engine.cache).expanduser()
+        if run.origin.live:
+            write_run(run, pool, target)
+            return
         try:
             _link(keep(run, pool, cache, key), target)
         except SamepoolError as error:
             report([replace(problem, severity="warning") for problem in error.problems])
             write_run(run, pool, target)
-        return run
 
     def _key(self, origin: Origin) -> str:
         """Digest of everything that determines the lists."""

@@ -10,7 +10,7 @@ from pipeline.core.problems import Problem, collect, fault, raise_errors
 from pipeline.core.run import Origin
 from pipeline.core.settings import CompareSettings
 from pipeline.core.slices import Slices
-from pipeline.models import Registry
+from pipeline.models import Registry, fits
 from pipeline.pool import load
 from pipeline.slices import assign
 from pipeline.tracking import open_tracker
@@ -28,6 +28,7 @@ class Prepared:
         origins: which model each contender is, by key.
         registry: where models of a registry come from.
         claims: every claim that will be tested.
+        warnings: what is odd about a model and the pool, and stops nothing.
     """
 
     experiment: Experiment
@@ -36,6 +37,7 @@ class Prepared:
     origins: Mapping[str, Origin]
     registry: Registry
     claims: tuple[Claim, ...]
+    warnings: tuple[Problem, ...]
 
 
 def prepare(settings: CompareSettings) -> Prepared:
@@ -55,14 +57,18 @@ def prepare(settings: CompareSettings) -> Prepared:
     registry = open_tracker(settings.tracking)
     origins: dict[str, Origin] = {}
     claims: tuple[Claim, ...] = ()
+    warnings: tuple[Problem, ...] = ()
     if experiment is not None:
         origins = _origins(experiment.contenders, registry, problems)
+        problems += _same(experiment.contenders, origins)
+        if pool is not None:
+            warnings = _fits(experiment.contenders, origins, pool, registry, problems)
         if slices is not None:
             claims = collect(problems, partial(_claims, settings, experiment, slices)) or ()
     if experiment is None or pool is None or slices is None or problems:
         raise_errors((*problems, *(pool.problems if pool else ())))
         raise AssertionError("a part is missing, but nothing is wrong with it")
-    return Prepared(experiment, pool, slices, origins, registry, claims)
+    return Prepared(experiment, pool, slices, origins, registry, claims, warnings)
 
 
 def _origins(
@@ -73,6 +79,51 @@ def _origins(
         for c in contenders
     }
     return {name: origin for name, origin in found.items() if origin is not None}
+
+
+def _same(contenders: Sequence[Contender], origins: Mapping[str, Origin]) -> list[Problem]:
+    """Refuses to compare a version with itself, under whatever names it was asked for."""
+    problems: list[Problem] = []
+    seen: dict[tuple[str, ...], Contender] = {}
+    for contender in contenders:
+        origin = origins.get(contender.name)
+        if origin is None:
+            continue
+        for key in _versions(origin):
+            other = seen.setdefault(key, contender)
+            if other is not contender:
+                text = f"{other.requested} and {contender.requested} are both {' '.join(key)}"
+                problems.append(Problem("same_model", "error", text, "name another model"))
+                break
+    return problems
+
+
+def _versions(origin: Origin) -> list[tuple[str, ...]]:
+    """What tells one trained model from another, where anything does."""
+    found: list[tuple[str, ...]] = []
+    if origin.registered and origin.version:
+        found.append((origin.registered, f"version {origin.version}"))
+    if origin.model_id:
+        found.append(("logged model", origin.model_id))
+    return found
+
+
+def _fits(
+    contenders: Sequence[Contender],
+    origins: Mapping[str, Origin],
+    pool: Pool,
+    registry: Registry,
+    problems: list[Problem],
+) -> tuple[Problem, ...]:
+    """Warnings of models that are odd for this pool; errors go to ``problems``."""
+    found = [
+        problem
+        for c in contenders
+        if c.name in origins
+        for problem in fits(c.model, origins[c.name], pool, registry)
+    ]
+    problems += [problem for problem in found if problem.severity == "error"]
+    return tuple(problem for problem in found if problem.severity != "error")
 
 
 def _claims(settings: CompareSettings, experiment: Experiment, slices: Slices) -> tuple[Claim, ...]:
