@@ -4,6 +4,7 @@ COMMANDS = {
     "compare": "score the models on one pool, measure, test, decide, report, log",
     "check": "everything that can be checked before a model runs",
     "gate": "decide again from logged evidence, under the same or other rules",
+    "stamp": "say which registered version made a run, so that the run can stand for it",
     "ui": "the MLflow UI on the embedded store",
     "upload": "send results kept on disk to MLflow",
 }
@@ -46,6 +47,21 @@ Overrides:
               for a run of a server gate/ here)
 
 Exit code 0 if a candidate passes, 3 if none does, 4 if none does and one is inconclusive.""",
+    "stamp": """\
+  samepool stamp run=ce.trec version=models:/ranker/13 pool=shop
+  samepool stamp run=ce.trec retrieval=bm25.trec version=models:/ranker@challenger pool=shop
+
+Writes ce.trec.manifest.json: digests of the run's bytes, of the pool and of the version. They are
+verified when the run is compared: candidates='{path: ce.trec, version: models:/ranker/13}'
+
+Overrides:
+  run=FILE       the run that was scored elsewhere
+  version=URI    the registered version that scored it; an alias is followed once, now
+  pool=NAME      the pool that was scored; pool.qrels=FILE and so on, as in compare
+  retrieval=FILE the run that it re-ranked
+  manifest=FILE  where to write (default: the run's name with .manifest.json behind it)
+  by=TEXT        the job that scored it; notes=TEXT anything else
+  tracking.uri=  the store whose registry has the version""",
     "ui": """\
   samepool ui
   samepool ui port=5001

@@ -34,6 +34,7 @@ SCHEMAS: dict[str, type[Any]] = {
     "compare": schema.CompareSettings,
     "check": schema.CompareSettings,
     "gate": schema.GateCommand,
+    "stamp": schema.StampCommand,
     "upload": schema.UploadCommand,
     "ui": schema.UiCommand,
 }

@@ -111,6 +111,20 @@ class GateCommand:
 
 
 @dataclass
+class StampCommand:
+    """conf/stamp.yaml: say which registered version made a run, for others to verify."""
+
+    pool: dict[str, Any] = field(default_factory=dict)
+    version: str | None = None  # URI of the registered version
+    retrieval: str | None = None  # run of the stage before
+    format: str | None = None  # of the runs; recognised where unset
+    manifest: str | None = None  # where to write; RUN.manifest.json where unset
+    by: str | None = None  # the job that scored
+    notes: str | None = None
+    tracking: TrackingSettings = field(default_factory=TrackingSettings)
+
+
+@dataclass
 class UploadCommand:
     """conf/upload.yaml: send results kept on disk."""
 

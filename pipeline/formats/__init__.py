@@ -14,6 +14,16 @@ import pyarrow as pa
 from pipeline.core.problems import Problem, SamepoolError
 from pipeline.formats._columns import QRELS, RUN, renames
 from pipeline.formats._exact import changed_numbers, changed_texts
+from pipeline.formats._manifest import (
+    MANIFEST_SCHEMA,
+    Asked,
+    Manifest,
+    Version,
+    Written,
+    beside,
+    read_manifest,
+    write_manifest,
+)
 from pipeline.formats._numbers import floats
 from pipeline.formats._paths import unusable
 from pipeline.formats._places import place, stamp
@@ -21,8 +31,9 @@ from pipeline.formats._recognise import recognise
 from pipeline.formats._source import Source, one_line
 
 __all__ = [
-    "QRELS", "RUN", "Format", "changed_numbers", "changed_texts", "floats", "place", "read_qrels",
-    "read_run", "read_table", "renames", "unusable",
+    "MANIFEST_SCHEMA", "QRELS", "RUN", "Asked", "Format", "Manifest", "Version", "Written",
+    "beside", "changed_numbers", "changed_texts", "floats", "place", "read_manifest", "read_qrels",
+    "read_run", "read_table", "renames", "unusable", "write_manifest",
 ]  # fmt: skip
 
 

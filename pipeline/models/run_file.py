@@ -1,6 +1,8 @@
 """A run file: lists that a model wrote down earlier, in any format that is read here."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -11,9 +13,9 @@ from pipeline.core.arrays import I64
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, SamepoolError, fault, raise_errors
 from pipeline.core.run import Origin
-from pipeline.formats import place, read_run, unusable
+from pipeline.formats import beside, place, read_manifest, read_run, unusable
 from pipeline.kernels.digest import of_file, of_json, of_parts
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Ranking, Registry, Tools, _provenance
 from pipeline.models._check import Place
 from pipeline.models._encode import Encoded, encode
 
@@ -30,26 +32,35 @@ class RunFile:
         retrieval: the run of the stage before it, which it re-ranked; without one the run is its
             own candidate list.
         format: name of the files' format; recognised where unset.
+        version: URI of the registered version that the run stands for; an alias is followed once.
+            A run with a manifest stands for the manifest's version, where unset.
+        manifest: what was written down when the run was scored; unset: ``PATH.manifest.json``, if
+            there is one. ``samepool stamp`` makes it.
     """
 
     path: str
     retrieval: str | None = None
     format: str | None = None
+    version: str | None = None
+    manifest: str | None = None
 
     on_disk: ClassVar[bool] = True  # reading it scores nothing: check does
     recorded: ClassVar[bool] = True  # answers only the queries that it was written for
 
-    def origin(self, name: str, requested: str, _registry: Registry | None = None) -> Origin:
-        """The files, by their bytes.
+    def origin(self, name: str, requested: str, registry: Registry | None = None) -> Origin:
+        """The files, by their bytes; and the version that they stand for, where one is stamped.
 
         Raises:
-            SamepoolError: a file is missing.
+            SamepoolError: a file is missing, was edited after it was stamped, or stands for a
+                version that is no more, or another than asked for.
+            UnreachableError: the registry does not answer.
         """
         missing = [problem for path in self._paths() if (problem := unusable(path, "run file"))]
         if missing:
             raise SamepoolError(missing)
-        parts = {str(stage): of_file(path) for stage, path in enumerate(self._paths())}
-        return Origin(
+        digests = [of_file(path) for path in self._paths()]
+        parts = {str(stage): digest for stage, digest in enumerate(digests)}
+        origin = Origin(
             name=name,
             kind="run_file",
             requested=requested,
@@ -57,6 +68,22 @@ class RunFile:
             source_digest=of_parts(parts | {"format": of_json(self.format)}),
             path=self.path,
         )
+        said = self._manifest()
+        if said is None:
+            return origin
+        manifest = read_manifest(said)
+        files = dict(zip(self._paths(), digests, strict=True))
+        _provenance.unchanged(manifest, said, files, self.path)
+        return _provenance.attested(origin, manifest.model, self.version, registry)
+
+    def fits(self, pool: Pool, origin: Origin, _registry: Registry | None) -> Iterable[Problem]:
+        """An error where the run was stamped for another pool; what its manifest made of it."""
+        said = self._manifest()
+        if said is None:
+            return []
+        manifest = read_manifest(said)
+        notes = _provenance.notes(manifest, said, origin, self.version)
+        return [*_provenance.other_pool(manifest, self.path, pool), *notes]
 
     def rank(self, pool: Pool, tools: Tools) -> Ranking:  # noqa: ARG002 - a file is complete
         """The file's lists for the queries of the pool.
@@ -82,6 +109,18 @@ class RunFile:
             problems=tuple(problems),
             places=tuple(map(_places, tables, encoded.rows)),
         )
+
+    def _manifest(self) -> str | None:
+        """Where the run's manifest is; None where there is none and none is needed."""
+        said = self.manifest or beside(self.path)
+        if self.manifest or Path(said).exists():
+            return said
+        if self.version is None:
+            return None
+        first = f" retrieval={self.retrieval}" if self.retrieval else ""
+        text = f"nothing says that {self.version} made it: there is no {said}"
+        fix = f"samepool stamp run={self.path}{first} version={self.version} pool=..."
+        raise fault("no_manifest", text, f"{fix}, where it was scored", file=self.path)
 
     def _paths(self) -> tuple[str, ...]:
         return (self.path, self.retrieval) if self.retrieval else (self.path,)

@@ -77,6 +77,7 @@ def _summary(ready: Prepared) -> list[str]:
     items = zip(slices.item_names[1:], slices.item.sum(axis=0)[1:], strict=True)
     return [
         head,
+        f"pool digest {record.digest}",
         *(f"model {c.name} ({c.role}): {c.requested}" for c in ready.experiment.contenders),
         *(f"slice {name}: {count:,} queries" for name, count in queries),
         *(f"slice {name}: {count:,} judgments" for name, count in items),
