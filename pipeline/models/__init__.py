@@ -90,7 +90,8 @@ class Model(Protocol):
     """A model kind: a frozen dataclass of options with these two methods.
 
     It may have a third, ``fits(pool, origin, registry) -> Iterable[Problem]``: what would keep it
-    from ranking this pool, as far as that can be told without scoring anything.
+    from ranking this pool, as far as that can be told without scoring anything; and an attribute
+    ``at_most``: items a query beyond which it returns none, whatever is asked.
     """
 
     def origin(self, name: str, requested: str, registry: Registry | None, /) -> Origin:

@@ -61,6 +61,7 @@ def prepare(settings: CompareSettings) -> Prepared:
     if experiment is not None:
         origins = _origins(experiment.contenders, registry, problems)
         problems += _same(experiment.contenders, origins)
+        problems += _too_short(experiment)
         if pool is not None:
             warnings = _fits(experiment.contenders, origins, pool, registry, problems)
         if slices is not None:
@@ -95,6 +96,21 @@ def _same(contenders: Sequence[Contender], origins: Mapping[str, Origin]) -> lis
                 text = f"{other.requested} and {contender.requested} are both {' '.join(key)}"
                 problems.append(Problem("same_model", "error", text, "name another model"))
                 break
+    return problems
+
+
+def _too_short(experiment: Experiment) -> list[Problem]:
+    """Models that return fewer items a query than a metric looks at."""
+    deepest = max(experiment.metrics, key=lambda metric: metric.cutoff or 0)
+    needed = deepest.cutoff or 0
+    problems = []
+    for contender in experiment.contenders:
+        most = getattr(contender.model, "at_most", None)
+        if most is not None and most < needed:
+            text = f"model {contender.name} returns at most {most:,} items a query"
+            text += f", and {deepest.label} looks at {needed:,}"
+            fix = f"set its size to {needed} or more, or measure at a smaller cutoff"
+            problems.append(Problem("list_too_short", "error", text, fix))
     return problems
 
 

@@ -1,0 +1,282 @@
+"""One request at a time over one connection, with a limit on everything that may go on forever."""
+
+import contextlib
+import json
+import os
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from requests.utils import get_environ_proxies
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import HTTPError
+
+from pipeline.core.redact import redact_uris
+from pipeline.models._http.request import Ask
+from pipeline.models._http.troubles import AwayError, GarbledError, MistakeError, TroubleError
+
+LARGEST = 50_000_000  # bytes of an answer, unpacked
+_PIECE = 1 << 16
+_SHOWN = 300
+_BUSY = frozenset({408, 425, 429})
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Wire:
+    """How the endpoint is spoken to.
+
+    Attributes:
+        method: GET or POST.
+        headers: sent with each request; hold the credentials.
+        timeout: seconds without a sign of life.
+        deadline: seconds for a whole answer.
+        ca_bundle: certificates to trust instead of the usual ones.
+    """
+
+    method: str
+    headers: Mapping[str, str]
+    timeout: float
+    deadline: float
+    ca_bundle: str | None
+
+    def session(self, url: str, seen: Callable[[socket.socket], None]) -> requests.Session:
+        """A session that reports its sockets, and reads no .netrc: credentials are named.
+
+        Proxies and certificates of the environment hold; they are looked up once.
+        """
+        session = requests.Session()
+        session.trust_env = False
+        session.proxies = dict(get_environ_proxies(url))
+        variables = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+        found = [value for name in variables if (value := os.environ.get(name))]
+        session.verify = self.ca_bundle or (found[0] if found else True)
+        session.headers = {"User-Agent": "samepool", "Accept": "application/json", **self.headers}
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, _Watched(seen))
+        return session
+
+
+class _Watched(HTTPAdapter):
+    """Reports the socket of each new connection, so that it can be shut from outside."""
+
+    def __init__(self, seen: Callable[[socket.socket], None]) -> None:
+        self._pools = _pools(seen)
+        super().__init__(pool_connections=1, pool_maxsize=1, max_retries=0)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = self._pools
+
+    def proxy_manager_for(self, *args: Any, **kwargs: Any) -> Any:
+        manager = super().proxy_manager_for(*args, **kwargs)
+        manager.pool_classes_by_scheme = self._pools
+        return manager
+
+
+def _pools(seen: Callable[[socket.socket], None]) -> dict[str, Any]:
+    class Plain(HTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            seen(self.sock)
+
+    class Secure(HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            seen(self.sock)
+
+    class PlainPool(HTTPConnectionPool):
+        ConnectionCls = Plain
+
+    class SecurePool(HTTPSConnectionPool):
+        ConnectionCls = Secure
+
+    return {"http": PlainPool, "https": SecurePool}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A whole answer.
+
+    Attributes:
+        payload: the body.
+        kind: its content type.
+        ms: milliseconds from sending to the last byte, as this client measured.
+    """
+
+    payload: bytes
+    kind: str
+    ms: float
+
+
+class Line:
+    """The connection of one thread; :meth:`cut` and :meth:`check` are for another one."""
+
+    def __init__(self, wire: Wire, url: str) -> None:
+        """Connects when it is first used."""
+        self._wire = wire
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+        self._until: float | None = None
+        self._late = False
+        self._session = wire.session(url, self._seen)
+
+    def send(self, ask: Ask) -> Reply:
+        """Sends one request and reads the whole answer.
+
+        Raises:
+            TroubleError: there is none, it is too large, or its status says no.
+        """
+        headers = {} if ask.body is None else {"Content-Type": "application/json"}
+        with self._lock:
+            self._until, self._late = time.monotonic() + self._wire.deadline, False
+        start = time.perf_counter()
+        try:
+            request = requests.Request(self._wire.method, ask.url, headers=headers, data=ask.body)
+            prepared = self._session.prepare_request(request)
+            with self._session.send(
+                prepared, timeout=self._wire.timeout, stream=True, allow_redirects=False
+            ) as response:
+                payload = b"".join(self._pieces(response))
+                ms = (time.perf_counter() - start) * 1_000
+                _judge(response, payload)
+                return Reply(payload, response.headers.get("Content-Type", ""), ms)
+        except (requests.RequestException, HTTPError, OSError, ValueError) as error:
+            raise self._trouble(error) from error
+        finally:
+            with self._lock:
+                self._until = None
+
+    def check(self, now: float) -> None:
+        """Cuts a request that is past its deadline."""
+        with self._lock:
+            if self._until is not None and now > self._until:
+                self._late = True
+                self._shut()
+
+    def cut(self) -> None:
+        """Ends the request that is under way."""
+        with self._lock:
+            self._shut()
+
+    def close(self) -> None:
+        """Gives the connection back."""
+        self._session.close()
+
+    def _seen(self, found: socket.socket) -> None:
+        with self._lock:
+            self._socket = found
+
+    def _shut(self) -> None:
+        if self._socket is None:
+            return
+        with contextlib.suppress(OSError):  # it is closed already
+            # Of the plain class: that of TLS would pull its state from under the reader.
+            socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+    def _pieces(self, response: requests.Response) -> Iterator[bytes]:
+        size = 0
+        while piece := response.raw.read(_PIECE, decode_content=True):
+            size += len(piece)
+            if size > LARGEST:
+                text = f"an answer of more than {LARGEST / 1e6:.0f} MB"
+                raise MistakeError(text, "ask for ids and scores alone, or for fewer items")
+            yield piece
+
+    def _trouble(self, error: Exception) -> TroubleError:
+        if self._late:
+            return AwayError(f"no whole answer within {self._wire.deadline:g} s (deadline)")
+        return _trouble(error, self._wire.timeout)
+
+
+def _trouble(error: Exception, timeout: float) -> TroubleError:
+    """What an exception of the client stands for."""
+    chain = list(_causes(error))
+    unreached = _unreached(error, chain, timeout)
+    if unreached is not None:
+        return unreached
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain):
+        fix = "name the authority that signed it: ca_bundle=FILE"
+        return MistakeError(f"its certificate cannot be verified: {chain[-1]}", fix)
+    if any(isinstance(cause, TimeoutError) for cause in chain):
+        return AwayError(f"no answer within {timeout:g} s (timeout)")
+    if isinstance(error, requests.exceptions.ContentDecodingError):
+        return GarbledError("an answer that cannot be unpacked")
+    if isinstance(error, ValueError) and not isinstance(error, HTTPError):
+        return MistakeError(f"this cannot be sent: {error}", "check the url")
+    return AwayError(f"the connection broke: {chain[-1]}")
+
+
+def _unreached(error: Exception, chain: list[BaseException], timeout: float) -> AwayError | None:
+    """Why no connection came about, if that is what happened."""
+    found = None
+    if isinstance(error, requests.exceptions.ConnectTimeout):
+        found = f"no connection within {timeout:g} s (timeout)", "check the url"
+    elif any(isinstance(cause, socket.gaierror) for cause in chain):
+        found = "its host name is not known", "check the url"
+    elif any(isinstance(cause, ConnectionRefusedError) for cause in chain):
+        found = "connection refused", "check the url, and that it is up"
+    elif isinstance(error, requests.exceptions.ProxyError):
+        found = "its proxy does not answer", "check HTTPS_PROXY and HTTP_PROXY"
+    return None if found is None else AwayError(*found, unreached=True)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and what it came from, to the bottom."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _judge(response: requests.Response, payload: bytes) -> None:
+    """Raises what an answer that is no success stands for."""
+    status = response.status_code
+    if 200 <= status < 300:
+        return
+    if 300 <= status < 400:
+        to = redact_uris(response.headers.get("Location", "elsewhere"))
+        fix = "redirects are not followed: write the address that answers"
+        raise MistakeError(f"HTTP {status}, a redirect to {to[:_SHOWN]}", fix)
+    text = f"HTTP {status} {response.reason or ''}".strip()
+    said = _said(payload)
+    text += f": {said}" if said else ""
+    if status in _BUSY or status >= 500:
+        raise AwayError(text, after=_after(response.headers.get("Retry-After")))
+    fixes = {
+        401: "set auth to credentials that may search",
+        403: "set auth to credentials that may search",
+        404: "check the url and the name of the index",
+        405: "set method to GET or POST",
+    }
+    raise MistakeError(text, fixes.get(status, "mend the body, params or url"))
+
+
+def _said(payload: bytes) -> str:
+    """The endpoint's own words on what is wrong: Elasticsearch's reason, else the body's start."""
+    plain = payload[: 8 * _SHOWN].decode("utf-8", errors="replace")
+    try:
+        error = json.loads(payload)["error"]
+        causes = [cause["reason"] for cause in error.get("root_cause", ())]
+        plain = causes[0] if causes else str(error["reason"])
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        pass
+    return " ".join(str(plain).split())[:_SHOWN]
+
+
+def _after(value: str | None) -> float | None:
+    """Seconds of a Retry-After header, which holds a number or a date."""
+    if value is None:
+        return None
+    if value.strip().isdecimal():
+        return float(value)
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except (ValueError, TypeError):
+        return None
