@@ -6,26 +6,36 @@ file is not found, so its model is scored again.
 """
 
 import json
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from filelock import FileLock, Timeout
 
 from pipeline.core.arrays import F64, I32
 from pipeline.core.pool import Pool
-from pipeline.core.problems import Problem
+from pipeline.core.problems import Problem, fault
 from pipeline.core.redact import redact_values
 from pipeline.core.run import Lists, Origin, Run
 from pipeline.evidence._files import plain, read_parquet, write_parquet
 from pipeline.kernels.digest import of_file
 
 KEY = b"samepool.run"
+_LEFT = ("*.partial", ".*.parquet", ".new-*", ".*.lock")
 
 
 def find(cache: Path, key: str) -> Path | None:
-    """The cached file of a key whose bytes are still those that were written."""
+    """The cached file of a key whose bytes are still those that were written.
+
+    Raises:
+        OSError: it may not be read.
+    """
     for path in sorted(cache.glob(f"{key}-*.parquet")):
         if path.is_file() and path.stem.removeprefix(f"{key}-") == of_file(str(path)):
             return path
@@ -40,8 +50,61 @@ def keep(run: Run, pool: Pool, cache: Path, key: str) -> Path:
     """
     fresh = cache / f".{key}-{uuid4().hex}.parquet"
     write_run(run, pool, fresh)
-    fresh.chmod(0o444)
-    return fresh.rename(cache / f"{key}-{of_file(str(fresh))}.parquet")
+    try:
+        fresh.chmod(0o444)
+        return fresh.rename(cache / f"{key}-{of_file(str(fresh))}.parquet")
+    except OSError as error:
+        text = f"cannot be written: {error.strerror or error}"
+        raise fault("cannot_write", text, "engine.cache=FOLDER", file=str(cache)) from error
+
+
+@contextmanager
+def scratch(cache: Path, key: str, *, fresh: bool = False) -> Iterator[Path]:
+    """A folder for the answers of one attempt at a model, found again by the next attempt.
+
+    It is removed when the block ends well. Of two attempts at once only the first has that folder;
+    the other gets one of its own, which nobody finds again.
+
+    Args:
+        cache: where scored lists are kept.
+        key: of the lists.
+        fresh: whether to forget what earlier attempts left.
+    """
+    lock = FileLock(cache / f".{key}.lock")
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+        folder = cache / f"{key}.partial"
+    except (OSError, Timeout):  # a cache that cannot be written; another attempt
+        folder = cache / f"{key}-{uuid4().hex}.partial"
+    try:
+        if fresh:
+            shutil.rmtree(folder, ignore_errors=True)
+        yield folder
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        lock.release()
+
+
+def tidy(cache: Path, days: float = 7) -> None:
+    """Removes what attempts left that were cut off and not taken up again for so many days.
+
+    Args:
+        cache: where scored lists are kept; finished lists stay.
+        days: since anything in it was last written.
+    """
+    before = time.time() - days * 86_400
+    for path in [found for pattern in _LEFT for found in cache.glob(pattern)]:
+        with suppress(OSError):  # another process may be at it too
+            if max(each.stat().st_mtime for each in (path, *path.rglob("*"))) < before:
+                _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink()
 
 
 def write_run(run: Run, pool: Pool, path: Path) -> None:

@@ -94,7 +94,10 @@ def check(lists: Lists, what: str, book: Book) -> tuple[Lists, tuple[Problem, ..
         given_rank=None if rank is None else rank.astype(np.int32, copy=False),
     )
     problems = (*_finite(typed, what, book), *_once(typed, what, book))
-    return typed, problems or _in_rank_order(typed, what, book)
+    odd = _in_rank_order(typed, what, book)
+    if what == "list":  # candidates are often only a set
+        odd = (*odd, *_constant(typed, book))
+    return typed, problems or odd
 
 
 def _whole(lists: Lists, what: str, book: Book) -> None:
@@ -154,6 +157,17 @@ def _twice(key: np.int64, keys: I64, book: Book) -> str:
         return text
     places = [book.place(int(row))[1] for row in np.flatnonzero(keys == key)[:_SHOWN]]
     return f"{text}: {', '.join(places)}"
+
+
+def _constant(lists: Lists, book: Book) -> tuple[Problem, ...]:
+    """A warning where no query tells one item from another."""
+    same = lists.query[1:] == lists.query[:-1]
+    if not same.any() or (same & (lists.score[1:] != lists.score[:-1])).any():
+        return ()
+    queries = np.unique(lists.query[1:][same])
+    text = f"all its scores are equal, in each of {queries.size:,} queries"
+    fix = "its order is the tie rule's alone; check that the model returns scores, not labels"
+    return (book.problem("constant_scores", text, fix, "warning", count=int(queries.size)),)
 
 
 def _in_rank_order(lists: Lists, what: str, book: Book) -> tuple[Problem, ...]:

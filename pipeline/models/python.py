@@ -22,12 +22,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.core.pool import Pool
-from pipeline.core.problems import SamepoolError, fault
+from pipeline.core.problems import SamepoolError, fault, raise_errors
 from pipeline.core.run import Origin
 from pipeline.core.suggest import did_you_mean, nearest
 from pipeline.kernels.digest import of_file, of_json, of_parts
 from pipeline.models import Ranking, Registry, Tools
-from pipeline.models._encode import encode
+from pipeline.models._encode import encode, flat
+from pipeline.models._imports import files_of
+from pipeline.models._unlike import all_foreign, renumbered
 
 _COLUMNS = ("query_id", "item_id", "score")
 
@@ -76,16 +78,20 @@ class Python:
             raise ValueError(f"call must be module:function, not {self.call!r}")
 
     def origin(self, name: str, requested: str, _registry: Registry | None = None) -> Origin:
-        """The module's file by its bytes, and the arguments; not what the module imports.
+        """The code by its bytes, and the arguments.
+
+        The code is the module's file and those of all modules of the user's own that it imports,
+        however deep (:mod:`pipeline.models._imports`). What no reading of code can find is not
+        part of it: data files, what a C extension was linked with, modules imported by a name made
+        up at run time, versions of installed packages. ``engine.reuse=false`` scores anew.
 
         Raises:
             SamepoolError: there is no such module or function, or the module fails on import.
         """
         module, _ = self._load()
         file = getattr(module, "__file__", None)
-        parts = {"call": self.call, "args": of_json(self.args)}
-        if file:
-            parts["module"] = of_file(file)
+        files = {name: of_file(str(path)) for name, path in files_of(module.__name__).items()}
+        parts = {"call": self.call, "args": of_json(self.args), "code": of_parts(files)}
         return Origin(
             name, "python", requested, self.call, source_digest=of_parts(parts), path=file
         )
@@ -109,11 +115,23 @@ class Python:
             returned = function(frames, **self.args)
         except Exception as error:
             raise _failed(self.call, error, module.__file__) from error
-        encoded = encode(pool, [_table(self.call, returned)])
+        table = _table(self.call, returned)
+        encoded = encode(pool, [table])
+        file = module.__file__
+        problems = renumbered("query_id", flat(table["query_id"]), pool.vocab.queries, file)
+        problems += renumbered("item_id", encoded.foreign, pool.vocab.items, file)
+        raise_errors(problems)
         if not len(encoded.lists[0].query):
             text = f"{self.call} returned {len(returned):,} rows, none for a query of the pool"
             raise fault("no_query_matches", text, "return the query_id of pool.queries")
-        return Ranking(encoded.lists[0], None, encoded.foreign, outside=encoded.outside[0])
+        problems = all_foreign(self.call, encoded, pool, file)
+        return Ranking(
+            encoded.lists[0],
+            None,
+            encoded.foreign,
+            outside=encoded.outside[0],
+            problems=tuple(problems),
+        )
 
     def _load(self) -> tuple[ModuleType, Callable[..., Any]]:
         name, _, function = self.call.partition(":")
@@ -179,8 +197,10 @@ def _ids(call: str, name: str, column: "pd.Series[Any]") -> pa.Array:
     try:
         ids = pa.array(column, type=pa.string(), from_pandas=True)
     except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
-        text = f"{call} returned column {name} of {column.dtype}, not text"
-        raise fault("wrong_return", text, "ids are text: keep those of the pool") from error
+        first = next(value for value in column if not isinstance(value, str))
+        text = f"{call} returned column {name} of {column.dtype}, not text: {first!r}"
+        fix = "ids are text: keep those of the pool, as 0012 read as a number becomes 12"
+        raise fault("wrong_return", text, fix) from error
     absent = ids.null_count + (pc.sum(pc.equal(ids, "")).as_py() or 0)
     if absent:
         text = f"{call} returned {absent:,} rows without {name}"

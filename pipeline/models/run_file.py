@@ -17,7 +17,8 @@ from pipeline.formats import beside, place, read_manifest, read_run, unusable
 from pipeline.kernels.digest import of_file, of_json, of_parts
 from pipeline.models import Ranking, Registry, Tools, _provenance
 from pipeline.models._check import Place
-from pipeline.models._encode import Encoded, encode
+from pipeline.models._encode import encode, flat
+from pipeline.models._unlike import all_foreign, renumbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +96,18 @@ class RunFile:
         tables = [read_run(path, problems, format=self.format) for path in self._paths()]
         raise_errors(problems)
         encoded = encode(pool, tables)
-        for path, table, lists in zip(self._paths(), tables, encoded.lists, strict=True):
-            if not len(lists.query):
+        for path, table, lists, outside in zip(
+            self._paths(), tables, encoded.lists, encoded.outside, strict=True
+        ):
+            if outside:
+                asked = flat(table["query_id"])
+                problems += renumbered("query_id", asked, pool.vocab.queries, path)
+            if not len(lists.query) and not problems:
                 raise _strangers(path, table, pool)
             problems += _padded(path, table, pool)
+        problems += renumbered("item_id", encoded.foreign, pool.vocab.items, self.path)
         raise_errors(problems)
-        problems += _all_foreign(self.path, encoded, pool)
+        problems += all_foreign("run", encoded, pool, self.path)
         return Ranking(
             final=encoded.lists[0],
             retrieval=encoded.lists[1] if self.retrieval else None,
@@ -158,18 +165,6 @@ def _padded(path: str, table: pa.Table, pool: Pool) -> list[Problem]:
             fix, where = "remove it: ids are compared to the byte", place(table, first)[1]
             found.append(Problem("padded_id", "error", text, fix, path, where, (), len(rows)))
     return found
-
-
-def _all_foreign(path: str, encoded: Encoded, pool: Pool) -> list[Problem]:
-    inside = len(pool.vocab.items)
-    if not inside or (encoded.lists[0].item < inside).any():
-        return []
-    text = (
-        f"none of the items returned is in the pool: run has `{encoded.foreign[0]}`,"
-        f" pool has `{pool.vocab.items[0]}`"
-    )
-    fix = "if both name the same items, write them alike"
-    return [Problem("no_item_matches", "warning", text, fix, path)]
 
 
 PLUGIN = RunFile

@@ -10,6 +10,7 @@ from pipeline.core.evidence import Evidence
 from pipeline.core.redact import redact
 from pipeline.core.settings import CompareSettings
 from pipeline.engine import engine
+from pipeline.evidence.runs import tidy
 from pipeline.kernels.digest import of_json
 from pipeline.report import render
 from pipeline.tracking import Start
@@ -98,4 +99,9 @@ def _start(
 def _measure(settings: CompareSettings, ready: Prepared, folder: Path) -> list[Measured]:
     bar = progress.bar if settings.engine.progress else progress.silent
     task = Task(ready, settings.engine, settings.report.top, folder, bar)
-    return list(engine(settings.engine).map(task, ready.experiment.contenders))
+    measured = list(engine(settings.engine).map(task, ready.experiment.contenders))
+    tidy(Path(settings.engine.cache).expanduser())
+    reused = [one.record.name for one in measured if one.reused]
+    if reused:
+        say(f"scored lists reused: {', '.join(reused)}")
+    return measured

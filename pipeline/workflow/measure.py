@@ -1,6 +1,5 @@
 """One model after the other: scored lists, judged, measured; only numbers stay in memory."""
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from pipeline.core.problems import Problem, SamepoolError
 from pipeline.core.run import Origin, Run
 from pipeline.core.scores import Scores
 from pipeline.core.settings import EngineSettings
-from pipeline.evidence.runs import find, keep, read_run, write_run
+from pipeline.evidence.runs import find, keep, read_run, scratch, write_run
 from pipeline.kernels.digest import of_json
 from pipeline.metrics import judge, measure
 from pipeline.metrics import tops as tops_of
@@ -29,12 +28,19 @@ Progress = Callable[[Sequence[slice], str], Iterator[slice]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """What is kept of a model."""
+    """What is kept of a model.
+
+    Attributes:
+        scores, tops, record: values, first places, and who it was.
+        problems: warnings met on the way.
+        reused: whether its lists were there from an earlier comparison.
+    """
 
     scores: Scores
     tops: pa.Table
     record: ModelRecord
     problems: tuple[Problem, ...]
+    reused: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +63,8 @@ class Task:
 
     def __call__(self, contender: Contender) -> Measured:
         """Scores, judges and measures one model, and writes its lists."""
-        run = self._run(contender)
+        found = self._found(contender)
+        run = found or self._run(contender)
         experiment, pool = self.ready.experiment, self.ready.pool
         metrics, conventions = experiment.metrics, experiment.conventions
         depth = max(self.top, *(metric.cutoff or 0 for metric in metrics))
@@ -65,32 +72,46 @@ class Task:
         scores = measure(contender.name, judged, metrics, self.ready.slices, pool, conventions)
         kept = judged if run.retrieval is not None else judged[:1]
         tops = pa.concat_tables(tops_of(contender.name, one, pool, self.top) for one in kept)
-        return Measured(scores, tops, _record(contender, run, scores, tops, pool), run.problems)
+        record = _record(contender, run, scores, tops, pool)
+        return Measured(scores, tops, record, run.problems, reused=found is not None)
+
+    def _found(self, contender: Contender) -> Run | None:
+        """The model's lists from an earlier comparison, where model and inputs are the same."""
+        origin = self.ready.origins[contender.name]
+        if not self.engine.reuse or origin.live:
+            return None
+        target = self._target(contender)
+        try:
+            path = find(self._cache(), self._key(origin))
+            if path is None:
+                return None
+            _link(path, target)
+            return replace(read_run(target, self.ready.pool), origin=origin)
+        except (OSError, SamepoolError):  # gone or unreadable by now: as if it had not been there
+            return None
 
     def _run(self, contender: Contender) -> Run:
-        """The model's lists, from the cache where model and inputs are the same."""
-        origin, pool = self.ready.origins[contender.name], self.ready.pool
-        cache, key = Path(self.engine.cache).expanduser(), self._key(origin)
-        target = self.folder / "runs" / f"{contender.name}.parquet"
-        path = find(cache, key) if self.engine.reuse and not origin.live else None
-        if path is not None:
-            _link(path, target)
-            return replace(read_run(path, pool), origin=origin)
-        scratch = cache / f"{key}.partial"
-        if not self.engine.reuse:
-            shutil.rmtree(scratch, ignore_errors=True)
-        run = rank(contender.model, origin, pool, self._tools(origin, scratch))
-        self._keep(run, key, target)
-        shutil.rmtree(scratch, ignore_errors=True)
+        """The model's lists, scored now."""
+        origin, target = self.ready.origins[contender.name], self._target(contender)
+        key = self._key(origin)
+        with scratch(self._cache(), key, fresh=not self.engine.reuse) as folder:
+            run = rank(contender.model, origin, self.ready.pool, self._tools(origin, folder))
+            self._keep(run, key, target)
         return run
 
-    def _tools(self, origin: Origin, scratch: Path) -> Tools:
+    def _cache(self) -> Path:
+        return Path(self.engine.cache).expanduser()
+
+    def _target(self, contender: Contender) -> Path:
+        return self.folder / "runs" / f"{contender.name}.parquet"
+
+    def _tools(self, origin: Origin, folder: Path) -> Tools:
         depth, seed = self.engine.keep_depth, self.ready.experiment.seed
-        return Tools(depth, seed, self.progress, origin, self.ready.registry, scratch)
+        return Tools(depth, seed, self.progress, origin, self.ready.registry, folder)
 
     def _keep(self, run: Run, key: str, target: Path) -> None:
         """Writes the lists, into the cache where they may serve again."""
-        pool, cache = self.ready.pool, Path(self.engine.cache).expanduser()
+        pool, cache = self.ready.pool, self._cache()
         if run.origin.live:
             write_run(run, pool, target)
             return
