@@ -22,6 +22,7 @@ def rank_blocks(
     label: str,
     score: Callable[[slice, Bool], F64],
     scored: Bool | None = None,
+    matched: Callable[[slice, F64], Bool] | None = None,
 ) -> Ranking:
     """Lists of the best ``tools.keep_depth`` rankable items of every query.
 
@@ -32,6 +33,7 @@ def rank_blocks(
         score: scores (B, I) of all items for a block of queries, given the mask (B, I) of those
             that count; the others' scores are not read.
         scored: (I,) items that the model can score at all; None for all of them.
+        matched: which pairs (B, I) of a block, given its scores, are an answer; None for all.
 
     Raises:
         SamepoolError: a score that counts is NaN or infinite; it must not vanish in the cut.
@@ -42,6 +44,8 @@ def rank_blocks(
         mask = rule.mask(block) if scored is None else rule.mask(block) & scored
         scores = score(block, mask)
         _finite(scores, mask, block, pool, label)
+        if matched is not None:
+            mask &= matched(block, scores)
         rows, items = top(scores, mask, tools.keep_depth)
         query = (rows + block.start).astype(np.int32)
         parts.append(Lists(query, items.astype(np.int32), scores[rows, items]))
