@@ -74,7 +74,7 @@ class Http:
     total: str | None = None
     partial: dict[str, Any] = field(default_factory=dict)
     order: Literal["score", "given"] = "score"
-    size: int = 100
+    size: int = 1_000
     version: str | None = None
     concurrency: int = 4
     timeout: float = 10.0
@@ -93,10 +93,10 @@ class Http:
         Raises:
             ValueError: options that do not go together, or a secret among them.
         """
+        checks.address(self.url)
         secrets.refuse_literal(self.url, self.params, self.headers)
         secrets.read_auth(self.auth)
         checks.numbers(asdict(self))
-        checks.address(self.url)
         body = checks.body(self.body, self.method)
         checks.placed(self.params, "params")
         if self.template == "elasticsearch":

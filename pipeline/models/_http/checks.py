@@ -38,17 +38,22 @@ def numbers(options: Mapping[str, Any]) -> None:
 
 
 def address(url: str) -> None:
-    """Refuses what is no address of a web service.
+    """Refuses what is no address of a web service, without showing what may be a password.
 
     Raises:
         ValueError: it is none.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError(f"url={url!r} is no address; write http://HOST:PORT/PATH")
+    form = "write http://HOST:PORT/PATH"
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is no number, brackets that do not match
+        raise ValueError(f"url is no address; {form}, and credentials as auth") from None
+    if not sound:
+        shown = "" if "@" in url else f"={url!r}"
+        raise ValueError(f"url{shown} is no address; {form}")
     if "{" in parts.netloc:
         raise ValueError("url: placeholders stand behind the host, not in it")
-    _ = parts.port  # ValueError where it is no number
     if parts.fragment:
         raise ValueError("url holds a #, which is never sent; write %23")
 

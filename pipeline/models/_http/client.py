@@ -137,15 +137,17 @@ class Line:
         headers = {} if ask.body is None else {"Content-Type": "application/json"}
         with self._lock:
             self._until, self._late = time.monotonic() + self._wire.deadline, False
-        start = time.perf_counter()
         try:
             request = requests.Request(self._wire.method, ask.url, headers=headers, data=ask.body)
             prepared = self._session.prepare_request(request)
+            start = time.perf_counter()
             with self._session.send(
                 prepared, timeout=self._wire.timeout, stream=True, allow_redirects=False
             ) as response:
                 payload = b"".join(self._pieces(response))
                 ms = (time.perf_counter() - start) * 1_000
+                if self._late:  # cut among the headers, it looks like an end
+                    raise self._overdue()
                 _judge(response, payload)
                 return Reply(payload, response.headers.get("Content-Type", ""), ms)
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
@@ -191,9 +193,10 @@ class Line:
             yield piece
 
     def _trouble(self, error: Exception) -> TroubleError:
-        if self._late:
-            return AwayError(f"no whole answer within {self._wire.deadline:g} s (deadline)")
-        return _trouble(error, self._wire.timeout)
+        return self._overdue() if self._late else _trouble(error, self._wire.timeout)
+
+    def _overdue(self) -> TroubleError:
+        return AwayError(f"no whole answer within {self._wire.deadline:g} s (deadline)")
 
 
 def _trouble(error: Exception, timeout: float) -> TroubleError:

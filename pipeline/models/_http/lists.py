@@ -76,6 +76,6 @@ def _quick(latency: F64, name: str) -> Problem:
     half, most = np.percentile(latency, [50, 95])
     text = (
         f"model {name}: a query took {half:.1f} ms at the median, {most:.1f} ms at the 95th"
-        " percentile, as this client measured it; no rule can use that"
+        " percentile, as this client measured it with others under way; no rule can use that"
     )
     return Problem("client_latency", "note", text)

@@ -56,7 +56,7 @@ class Rounds:
         failed: dict[int, Failure] = {}
         try:
             if todo:
-                self._opening(todo[0], found)
+                self._opening(todo[0], found, failed)
             self._rest(todo, found, failed)
         finally:
             self.store.close()
@@ -94,9 +94,12 @@ class Rounds:
         return found
 
     def _unstable(self, moved: list[int], scored: list[int], n: int, *, strict: bool) -> Problem:
-        text = f"model {self.name}: {len(moved)} of {n} probes changed order"
-        if len(scored) > len(moved):
-            text += f", {len(scored) - len(moved)} more their scores alone"
+        changed = f"{len(moved)} of {n} probes changed order"
+        if not moved:
+            changed = f"{len(scored)} of {n} probes changed scores, none its order"
+        elif len(scored) > len(moved):
+            changed += f", {len(scored) - len(moved)} more their scores alone"
+        text = f"model {self.name}: {changed}"
         fix = (
             "the same comparison may come out otherwise; ask one copy of the index:"
             " set preference=_local in the url (Elasticsearch), or name one replica"
@@ -105,7 +108,7 @@ class Rounds:
         severity: Severity = "error" if strict else "warning"
         return Problem("unstable", severity, text, fix, examples=shown, count=len(scored))
 
-    def _opening(self, place: int, found: dict[int, Answer]) -> None:
+    def _opening(self, place: int, found: dict[int, Answer], failed: dict[int, Failure]) -> None:
         """The first query alone: what is wrong with all of them is told after one."""
         for _, outcome in self.crew.ask(self.asks, [place], opening=True):
             if isinstance(outcome, Answer):
@@ -114,6 +117,9 @@ class Rounds:
             error = outcome.error
             if not isinstance(error, AwayError):
                 raise self._mistake(place, error)
+            if found and not error.unreached:  # others were answered: this one may be at fault
+                failed[place] = outcome
+                return
             where = f"{self._who(place)}: {error}"
             if not error.unreached and outcome.attempts > 1:
                 where += f", after {self.plan.retries} retries"
