@@ -1,9 +1,10 @@
 """Models: anything that gives every query of the pool a list of scored items."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pandas as pd
 import pyarrow as pa
@@ -12,21 +13,46 @@ from pipeline.core.arrays import F64
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, collect, raise_errors
 from pipeline.core.run import Lists, Origin, Run
+from pipeline.core.signature import Signature
 from pipeline.models import _check, _digest
 from pipeline.models._check import Place
 
 
 class Loaded(Protocol):
-    """A model taken from a registry."""
+    """A model of a registry, loaded into this process."""
 
     @property
-    def predict(self) -> Callable[[pd.DataFrame], F64]:
-        """A table of inputs (N rows) to scores (N,)."""
+    def predict(self) -> Callable[[pd.DataFrame], Any]:
+        """A table of inputs (N rows) to whatever the model returns for it."""
         ...
 
     @property
-    def inputs(self) -> tuple[str, ...] | None:
-        """Column names that its signature asks for; None where it has no named columns."""
+    def classes(self) -> tuple[Any, ...] | None:
+        """Labels that a classifier tells apart; None where it is none, or does not say."""
+        ...
+
+    @property
+    def proba(self) -> Callable[[pd.DataFrame], Any] | None:
+        """A table of inputs to probabilities (N, classes); None where it has none."""
+        ...
+
+    @property
+    def method(self) -> str:
+        """The method of the model that ``predict`` calls."""
+        ...
+
+
+class Served(Protocol):
+    """A model that a process of its own serves."""
+
+    @property
+    def url(self) -> str:
+        """Of the server, on this machine."""
+        ...
+
+    @property
+    def ended(self) -> Callable[[], str | None]:
+        """The last lines that the server said, where it has ended; None while it runs."""
         ...
 
 
@@ -37,8 +63,16 @@ class Registry(Protocol):
         """The exact model that a URI stands for now."""
         ...
 
-    def load_model(self, origin: Origin) -> Loaded:
+    def signature(self, origin: Origin) -> Signature:
+        """The inputs that the resolved model asks for; runs none of its code."""
+        ...
+
+    def load_model(self, origin: Origin) -> AbstractContextManager[Loaded]:
         """The resolved model, ready to predict."""
+        ...
+
+    def serve_model(self, origin: Origin, timeout: float) -> AbstractContextManager[Served]:
+        """The resolved model, served by a process with its own requirements until it is left."""
         ...
 
 

@@ -1,37 +1,83 @@
-"""A model of a registry, or a logged one, loaded into this process by the tracking stage."""
+"""A model of a registry, or a logged one: in this process, in one of its own, or on a server."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from pipeline.core.arrays import F64, Bool
+from pipeline.core.arrays import F64
 from pipeline.core.pool import Pool
-from pipeline.core.problems import fault
+from pipeline.core.problems import Problem, fault, raise_errors
 from pipeline.core.run import Origin
-from pipeline.models import Loaded, Ranking, Registry, Tools
-from pipeline.models._blocks import rank_blocks
-from pipeline.models._pairs import frame, sources
+from pipeline.kernels.digest import of_json
+from pipeline.models import Ranking, Registry, Tools
+from pipeline.models._answers import Output, Reader, of_loaded
+from pipeline.models._http import secrets
+from pipeline.models._invocations import Asking, Server
+from pipeline.models._pairs import sources
+from pipeline.models._scoring import Scoring
 
 
 @dataclass(frozen=True, slots=True)
 class Mlflow:
-    """Scores every rankable pair with the model's ``predict`` on the pool's columns.
+    """Scores pairs with the model's ``predict`` on the pool's columns, larger is better.
 
-    The columns are those of the model's signature: candidate features, and columns of queries and
-    items; every unambiguous one where it has no signature. ``predict`` returns one number a row,
-    larger is better.
+    The pairs are the pool's candidates, else every query with all that it may be given. The
+    columns are those of the model's signature, in its types: candidate features, and columns of
+    queries and items; every unambiguous one where it has no signature.
 
     Attributes:
-        uri: ``models:/name@alias``, ``models:/name/version`` or ``runs:/id/path``.
+        uri: ``models:/name@alias``, ``models:/name/version``, ``models:/m-id`` or
+            ``runs:/id/path``.
+        output: a column or key of what ``predict`` returns; or a class of a classifier, scored by
+            its probability (inprocess alone).
+        env: ``inprocess``; ``virtualenv``, a process with the model's own requirements, made by
+            MLflow; or ``uri``, a model server that runs already.
+        endpoint: of ``env: uri``: address of the server, without ``/invocations``. It is trusted
+            to serve the model that ``uri`` names.
+        auth: of ``env: uri``: ``{kind: basic|bearer|apikey|header, env: VARIABLE}``.
+        batch_rows: pairs given to the model at a time, at most.
+        timeout: seconds a batch may take; in this process nothing can end it.
+        allow_ties: take scores that leave most pairs tied, such as labels.
     """
 
     recorded: ClassVar[bool] = True  # it was trained elsewhere, and cannot learn from other logs
 
     uri: str
+    output: Output = None
+    env: Literal["inprocess", "virtualenv", "uri"] = "inprocess"
+    endpoint: str | None = None
+    auth: dict[str, Any] = field(default_factory=dict)
+    batch_rows: int = 10_000
+    timeout: float = 300.0
+    allow_ties: bool = False
+
+    def __post_init__(self) -> None:
+        """Checks the options.
+
+        Raises:
+            ValueError: they do not go together, or a secret is among them.
+        """
+        if self.batch_rows < 1 or self.timeout <= 0:
+            raise ValueError("batch_rows must be at least 1 and timeout above 0")
+        if (self.env == "uri") != (self.endpoint is not None):
+            raise ValueError("endpoint goes with env: uri: the address of the model server")
+        if self.auth and self.env != "uri":
+            raise ValueError("auth goes with env: uri")
+        secrets.read_auth(self.auth)
+        if self.endpoint is not None:
+            secrets.refuse_literal(self.endpoint, {}, {})
+            parts = urlsplit(self.endpoint)
+            if parts.scheme not in {"http", "https"} or not parts.netloc:
+                raise ValueError(f"endpoint is an address, http://host:port, not {self.endpoint!r}")
+
+    @property
+    def _address(self) -> str:
+        return str(self.endpoint).rstrip("/").removesuffix("/invocations").rstrip("/")
 
     def origin(self, name: str, requested: str, registry: Registry | None = None) -> Origin:
         """The exact version that the URI stands for now; an alias is followed once, here.
@@ -40,51 +86,81 @@ class Mlflow:
             SamepoolError: there is no registry, or no such model.
             UnreachableError: the registry does not answer.
         """
-        if registry is None:
-            raise fault("no_registry", f"{self.uri}: there is no registry", "use tracking=mlflow")
-        found = registry.resolve(self.uri)
-        return replace(found, name=name, kind="mlflow", requested=requested)
+        found = self._registry(registry).resolve(self.uri)
+        how = {"output": None if self.output is None else str(self.output), "env": self.env}
+        if self.endpoint is not None:
+            how["endpoint"] = self._address
+        digest = found.source_digest
+        if how != {"output": None, "env": "inprocess"}:
+            digest = of_json({"model": digest, **how})
+        return replace(found, name=name, kind="mlflow", requested=requested, source_digest=digest)
+
+    def fits(
+        self, pool: Pool, origin: Origin, registry: Registry | None = None
+    ) -> Iterable[Problem]:
+        """Columns that the model needs and the pool lacks or has in another type; all of them.
+
+        Reads the model's signature alone, none of its code.
+        """
+        signature = self._registry(registry).signature(origin)
+        problems = sources(pool, signature, _who(origin))[1]
+        return (*problems, *secrets.missing(secrets.read_auth(self.auth), origin.name))
 
     def rank(self, pool: Pool, tools: Tools) -> Ranking:
-        """Lists of the best ``tools.keep_depth`` rankable items of every query.
+        """Lists of the best ``tools.keep_depth`` items of every query.
 
         Raises:
             SamepoolError: columns that the pool lacks, named before anything is scored; an answer
-                that is not one number a row.
+                that is not one finite number a row; scores that leave most pairs tied.
+            UnreachableError: the registry or the endpoint does not answer.
         """
-        registry, origin = tools.registry, tools.origin
-        if registry is None or origin is None:
+        registry, origin = self._registry(tools.registry), tools.origin
+        if origin is None:
+            raise fault("no_origin", f"{self.uri} is not resolved")
+        raise_errors(self.fits(pool, origin, registry))
+        wanted, _ = sources(pool, registry.signature(origin), _who(origin))
+        with self._opened(registry, origin, tools) as ask:
+            work = Scoring(pool, tools, wanted, ask, _who(origin), self.batch_rows)
+            final = work.lists()
+        found = work.spread.problem(_who(origin), allowed=self.allow_ties)
+        problems = raise_errors([found] if found else [])
+        return Ranking(final, None, pa.array([], pa.string()), problems=problems)
+
+    def _registry(self, registry: Registry | None) -> Registry:
+        if registry is None:
             raise fault("no_registry", f"{self.uri}: there is no registry", "use tracking=mlflow")
-        loaded = registry.load_model(origin)
-        wanted = sources(pool, loaded.inputs, origin.resolved)
+        return registry
 
-        def score(block: slice, mask: Bool) -> F64:
-            rows, items = np.nonzero(mask)
-            scores = np.zeros(mask.shape)
-            if len(rows):
-                inputs = frame(pool, wanted, rows + block.start, items, _features(pool, block))
-                scores[rows, items] = _answer(loaded, inputs, origin)
-            return scores
+    @contextmanager
+    def _opened(
+        self, registry: Registry, origin: Origin, tools: Tools
+    ) -> Iterator[Callable[[pd.DataFrame], F64]]:
+        """The model, ready to be asked; what was started for it is ended when it is left."""
+        who = _who(origin)
+        if self.env == "inprocess":
+            with registry.load_model(origin) as loaded:
+                yield of_loaded(loaded, who, self.output, labels=self.allow_ties)
+        elif self.env == "uri":
+            known = secrets.take(secrets.read_auth(self.auth))
+            server = Server(self._address, who, self.timeout, known.headers, known.scrub)
+            with server.session() as session:
+                yield Reader(Asking(server, session), who, self.output)
+        else:
+            with ExitStack() as stack:
+                for _ in tools.progress([slice(0, 1)], f"{who}: environment and server"):
+                    started = registry.serve_model(origin, self.timeout)
+                    served = stack.enter_context(started)
+                server = Server(served.url, who, self.timeout, ended=served.ended)
+                session = stack.enter_context(server.session())
+                session.proxies = {}  # it is on this machine
+                yield Reader(Asking(server, session), who, self.output)
 
-        return rank_blocks(pool, tools, origin.name, score)
 
-
-def _answer(loaded: Loaded, inputs: pd.DataFrame, origin: Origin) -> F64:
-    """The model's answer, one number a row."""
-    scores = np.asarray(loaded.predict(inputs), dtype=np.float64)
-    if scores.shape != (len(inputs),):
-        text = f"{origin.resolved} gave an answer of shape {scores.shape} for {len(inputs)} rows"
-        raise fault("bad_prediction", text, "predict must return one number a row")
-    return scores
-
-
-def _features(pool: Pool, block: slice) -> pa.Table | None:
-    """The candidates of a block of queries; they are sorted by query and item, as the pairs are."""
-    if pool.candidates is None:
-        return None
-    query = pc.index_in(pool.candidates["query_id"].combine_chunks(), pool.vocab.queries)
-    first, last = np.searchsorted(query.to_numpy(), [block.start, block.stop])
-    return pool.candidates.slice(int(first), int(last - first))
+def _who(origin: Origin) -> str:
+    """The model's name in messages, e.g. ``ranker v13``."""
+    if origin.registered and origin.version:
+        return f"{origin.registered} v{origin.version}"
+    return origin.resolved
 
 
 PLUGIN = Mlflow

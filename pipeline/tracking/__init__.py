@@ -6,6 +6,7 @@ server an index to it. Publishing is idempotent: it may be cut off anywhere and 
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Protocol, cast
@@ -15,12 +16,14 @@ from pipeline.core.evidence import Evidence
 from pipeline.core.registry import build
 from pipeline.core.run import Origin
 from pipeline.core.settings import TrackingSettings
+from pipeline.core.signature import Signature
 from pipeline.tracking import _state, _ui
-from pipeline.tracking._values import Links, Loaded, Start, Ticket
+from pipeline.tracking._values import Links, Loaded, Served, Start, Ticket
 
 __all__ = [
     "Links",
     "Loaded",
+    "Served",
     "Start",
     "Ticket",
     "Tracker",
@@ -94,8 +97,21 @@ class Tracker(Protocol):
         """The exact model that ``models:/...`` or ``runs:/...`` stands for now."""
         ...
 
-    def load_model(self, origin: Origin) -> Loaded:
+    def signature(self, origin: Origin) -> Signature:
+        """The inputs that the resolved model asks for; runs none of its code."""
+        ...
+
+    def load_model(self, origin: Origin) -> AbstractContextManager[Loaded]:
         """The resolved model, loaded into this process. It is code of the user's, and trusted."""
+        ...
+
+    def serve_model(self, origin: Origin, timeout: float) -> AbstractContextManager[Served]:
+        """The resolved model, served by a process with its own requirements until it is left.
+
+        Args:
+            origin: which model.
+            timeout: seconds that the server gives a request.
+        """
         ...
 
 

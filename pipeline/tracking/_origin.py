@@ -1,21 +1,16 @@
-"""Models of a registry: what a URI stands for at this moment, and the model itself."""
+"""Models of a registry: what a URI stands for at this moment."""
 
 import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import numpy as np
-import pandas as pd
-
 from pipeline.core.problems import SamepoolError, fault
 from pipeline.core.run import Origin
 from pipeline.core.suggest import did_you_mean
 from pipeline.kernels.digest import of_file, of_json
 from pipeline.tracking._errors import translated
-from pipeline.tracking._library import library
 from pipeline.tracking._store import Where, connect
-from pipeline.tracking._values import Loaded
 
 _FORMS = "models:/NAME@ALIAS, models:/NAME/VERSION, models:/m-ID or runs:/RUN_ID/PATH"
 
@@ -47,60 +42,17 @@ def resolve(where: Where, uri: str) -> Origin:
     return _of_version(where, uri, _by_version(client, where, name, version))
 
 
-def load(where: Where, origin: Origin) -> Loaded:
-    """Loads a resolved model with MLflow's pyfunc.
-
-    Raises:
-        UnreachableError: its files cannot be downloaded for want of an answer.
-        SamepoolError: it has no files, or does not load; the message has the reason.
-    """
-    client = connect(where, create=False)
-    doing = f"load {origin.resolved}"
-    with translated(where.registry_uri, doing):
-        location = _location(client, origin)
-        path = library("mlflow.artifacts").download_artifacts(
-            artifact_uri=location, tracking_uri=where.uri
-        )
-        spec = library("mlflow.models").Model.load(path)
-    if "python_function" not in spec.flavors:
-        text = f"{origin.resolved} has no files that can be loaded as a Python function"
-        raise fault("no_model_files", text, "log the model with its code, or give a run file")
-    with translated(where.registry_uri, doing):
-        model = library("mlflow.pyfunc").load_model(path)
-    schema = spec.get_input_schema()
-    named = schema is not None and schema.has_input_names()
-    return Loaded(_Predict(model, origin.resolved), tuple(schema.input_names()) if named else None)
-
-
-class _Predict:
-    """Calls the model and insists on one number a row."""
-
-    def __init__(self, model: Any, name: str) -> None:
-        self._model = model
-        self._name = name
-
-    def __call__(self, table: pd.DataFrame) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        with translated(self._name, "score"):
-            values = np.asarray(self._model.predict(table))
-            if values.dtype.kind not in "biuf":
-                values = values.astype(np.float64)
-        flat = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-        if flat.shape != (len(table),):
-            text = f"{self._name} gave an array of shape {values.shape} for {len(table)} rows"
-            raise fault("bad_scores", text, "it must return one score a row")
-        return flat.astype(np.float64, copy=False)
-
-
 def _by_alias(client: Any, where: Where, name: str, alias: str) -> Any:
     known = _versions(client, where, name)
     with translated(where.registry_uri, f"read model {name!r}"):
         aliases = dict(client.get_registered_model(name).aliases)
         if alias in aliases:
             return client.get_model_version_by_alias(name, alias)
-    there = f"versions {', '.join(known)}" if known else "no versions"
-    have = f"aliases {', '.join(sorted(aliases))}" if aliases else "no alias"
-    fix = f"it has {have}; set it in MLflow, or write models:/{name}/VERSION"
-    raise fault("no_alias", f"{name} has no alias {alias}; {there}", fix)
+    there = f"versions {_spans(known)}" if known else "no versions"
+    near = [f"@{each}" for each in sorted(aliases)]
+    fix = did_you_mean(f"@{alias}", near) if near else "it has no alias yet"
+    fix = f"{fix}; set it in MLflow, or write models:/{name}/VERSION"
+    raise fault("no_alias", f"{name} has no @{alias}; {there}", fix)
 
 
 def _by_version(client: Any, where: Where, name: str, version: str) -> Any:
@@ -108,7 +60,7 @@ def _by_version(client: Any, where: Where, name: str, version: str) -> Any:
     if version.lower() == "latest" and known:
         version = known[-1]
     if version not in known:
-        there = f"there are {', '.join(known)}" if known else "it has none"
+        there = f"there are {_spans(known)}" if known else "it has none"
         raise fault("no_version", f"{name} has no version {version}; {there}", f"write {_FORMS}")
     with translated(where.registry_uri, f"read version {version} of {name!r}"):
         return client.get_model_version(name, version)
@@ -126,6 +78,21 @@ def _versions(client: Any, where: Where, name: str) -> list[str]:
         text = f"the registry at {where.shown} has no model {name}"
         raise fault("no_model", text, did_you_mean(name, names))
     return [str(number) for number in sorted(int(each.version) for each in found)]
+
+
+def _spans(versions: list[str]) -> str:
+    """Ascending versions, runs of them shortened.
+
+    >>> _spans(["1", "2", "3", "7", "8"])
+    '1-3, 7-8'
+    """
+    spans: list[list[int]] = []
+    for number in map(int, versions):
+        if spans and spans[-1][-1] == number - 1:
+            spans[-1] = [spans[-1][0], number]
+        else:
+            spans.append([number])
+    return ", ".join("-".join(map(str, span)) for span in spans)
 
 
 def _of_version(where: Where, uri: str, found: Any) -> Origin:
@@ -182,8 +149,8 @@ def _with_digest(where: Where, origin: Origin, facts: list[Any]) -> Origin:
     """The origin with its source digest: of the files where they are here, else of the facts."""
     client = connect(where, create=False)
     with translated(where.registry_uri, f"find the files of {origin.resolved}"):
-        location = _location(client, origin)
-    parts = urlsplit(location)
+        address = location(client, origin)
+    parts = urlsplit(address)
     folder = Path(unquote(parts.path)) if parts.scheme in {"", "file"} else None
     files = sorted(p for p in folder.rglob("*") if p.is_file()) if folder else []
     if folder and files:
@@ -191,14 +158,20 @@ def _with_digest(where: Where, origin: Origin, facts: list[Any]) -> Origin:
     else:
         content = {"facts": of_json([str(fact) for fact in facts])}
     values = {name: getattr(origin, name) for name in Origin.__slots__}
-    return Origin(**{**values, "source_digest": of_json(content), "path": location})
+    return Origin(**{**values, "source_digest": of_json(content), "path": address})
 
 
-def _location(client: Any, origin: Origin) -> str:
-    """Where a model's files are: an artifact URI that is no ``models:/``."""
+def location(client: Any, origin: Origin) -> str:
+    """Where a model's files are: an artifact URI that is no ``models:/``.
+
+    A registered version is asked of the registry, which may be another server than the one that
+    has the logged models.
+    """
+    if origin.registered and origin.version:
+        found = str(client.get_model_version_download_uri(origin.registered, origin.version))
+        if not found.startswith("models:"):
+            return found
     if origin.model_id:
         return str(client.get_logged_model(origin.model_id).artifact_location)
-    if origin.registered and origin.version:
-        return str(client.get_model_version_download_uri(origin.registered, origin.version))
     run_id, _, path = origin.resolved.removeprefix("runs:/").partition("/")
     return f"{client.get_run(run_id).info.artifact_uri.rstrip('/')}/{path}"

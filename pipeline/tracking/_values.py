@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from pipeline.core.problems import Problem
@@ -75,12 +75,29 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A model taken from a registry.
+    """A model of a registry, loaded into this process.
 
     Attributes:
-        predict: a table of inputs (N rows) to scores (N,).
-        inputs: column names that its signature asks for; None where it has no named columns.
+        predict: a table of inputs (N rows) to whatever the model returns for it.
+        classes: labels that a classifier tells apart; None where it is none, or does not say.
+        proba: a table of inputs to probabilities (N, classes); None where it has none.
+        method: the method of the model that ``predict`` calls.
     """
 
-    predict: Callable[[pd.DataFrame], np.ndarray[tuple[int, ...], np.dtype[np.float64]]]
-    inputs: tuple[str, ...] | None
+    predict: Callable[[pd.DataFrame], Any]
+    classes: tuple[Any, ...] | None = None
+    proba: Callable[[pd.DataFrame], Any] | None = None
+    method: str = "predict"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A model that a process of its own serves.
+
+    Attributes:
+        url: of the server, on this machine.
+        ended: the last lines that the server said, where it has ended; None while it runs.
+    """
+
+    url: str
+    ended: Callable[[], str | None]

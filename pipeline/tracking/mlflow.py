@@ -1,6 +1,7 @@
 """Logs to MLflow: an embedded store, a database, or a server."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from pipeline.core.decision import Decision
 from pipeline.core.evidence import Evidence
 from pipeline.core.problems import SamepoolError, fault
 from pipeline.core.run import Origin
-from pipeline.tracking import _fetch, _origin, _probe, _publish, _runs, _state
+from pipeline.core.signature import Signature
+from pipeline.tracking import _fetch, _load, _origin, _probe, _publish, _runs, _serve, _state
 from pipeline.tracking._errors import translated
 from pipeline.tracking._store import Store, Where, connect, find_experiment, locate, open_store
-from pipeline.tracking._values import Links, Loaded, Start, Ticket
+from pipeline.tracking._values import Links, Loaded, Served, Start, Ticket
 
 _LOCK_SECONDS = 600.0
 
@@ -115,9 +117,17 @@ class MlflowTracker:
         """The exact model behind a URI; see Tracker."""
         return _origin.resolve(self.where, uri)
 
-    def load_model(self, origin: Origin) -> Loaded:
+    def signature(self, origin: Origin) -> Signature:
+        """What the model asks for; see Tracker."""
+        return _load.signature(self.where, origin)
+
+    def load_model(self, origin: Origin) -> AbstractContextManager[Loaded]:
         """The model, in this process; see Tracker."""
-        return _origin.load(self.where, origin)
+        return _load.load(self.where, origin)
+
+    def serve_model(self, origin: Origin, timeout: float) -> AbstractContextManager[Served]:
+        """The model, in a process of its own; see Tracker."""
+        return _serve.serve(self.where, origin, timeout)
 
 
 def _known(ticket: Ticket | None, folder: Path, where: Where) -> list[Ticket]:

@@ -1,6 +1,7 @@
 """Logs nowhere: results stay in the output folder."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,8 @@ from pipeline.core.decision import Decision
 from pipeline.core.evidence import Evidence
 from pipeline.core.problems import SamepoolError, fault
 from pipeline.core.run import Origin
-from pipeline.tracking._values import Links, Loaded, Start, Ticket
+from pipeline.core.signature import Signature
+from pipeline.tracking._values import Links, Loaded, Served, Start, Ticket
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,21 @@ class NoTracker:
         """Always an error."""
         raise _off(f"{uri} cannot be resolved")
 
-    def load_model(self, origin: Origin) -> Loaded:
+    def signature(self, origin: Origin) -> Signature:
+        """Always an error."""
+        raise _off(f"{origin.resolved} cannot be read")
+
+    def load_model(self, origin: Origin) -> AbstractContextManager[Loaded]:
         """Always an error."""
         raise _off(f"{origin.resolved} cannot be loaded")
+
+    def serve_model(
+        self,
+        origin: Origin,
+        timeout: float,  # noqa: ARG002
+    ) -> AbstractContextManager[Served]:
+        """Always an error."""
+        raise _off(f"{origin.resolved} cannot be served")
 
 
 def _off(text: str) -> SamepoolError:

@@ -1,0 +1,180 @@
+"""Files of a logged model: their signature, and the model in this process."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pandas as pd
+
+from pipeline.core.problems import fault
+from pipeline.core.redact import redact_uris
+from pipeline.core.run import Origin
+from pipeline.core.signature import Column, Signature
+from pipeline.tracking._errors import translated
+from pipeline.tracking._library import library, quiet
+from pipeline.tracking._origin import location
+from pipeline.tracking._store import Where, connect
+from pipeline.tracking._values import Loaded
+
+_FILE = "MLmodel"
+_SHOWN = 300
+_KINDS = ("boolean", "integer", "long", "float", "double", "string", "datetime", "binary")
+_OF_TENSOR = {
+    "bool": "boolean", "int32": "integer", "int64": "long", "float32": "float",
+    "float64": "double",
+}  # fmt: skip
+
+
+def signature(where: Where, origin: Origin) -> Signature:
+    """The inputs that a model asks for, from its ``MLmodel`` file; runs none of its code.
+
+    Raises:
+        UnreachableError: the file cannot be downloaded for want of an answer.
+        SamepoolError: the model has no such file, or none that can be served as a function.
+    """
+    with _files(where, origin, _FILE) as path:
+        return _signature(_spec(path, origin))
+
+
+@contextmanager
+def load(where: Where, origin: Origin) -> Iterator[Loaded]:
+    """The model in this process, by MLflow's pyfunc; downloaded files go when it is left.
+
+    Raises:
+        UnreachableError: its files cannot be downloaded for want of an answer.
+        SamepoolError: it has no files, or does not load; the message has the reason.
+    """
+    with files(where, origin) as path:
+        spec = _spec(path, origin)
+        with translated(where.registry_uri, f"load {origin.resolved}"):
+            model = _loaded(path, origin)
+        method = str(spec.flavors["python_function"].get("predict_fn", "predict"))
+        yield Loaded(_Call(model.predict, origin.resolved), *_classifier(model, origin), method)
+
+
+@contextmanager
+def files(where: Where, origin: Origin) -> Iterator[Path]:
+    """The folder of a model's files: where it is, or a copy that goes when it is left.
+
+    Raises:
+        UnreachableError, SamepoolError: as :func:`load`.
+    """
+    with _files(where, origin, "") as path:
+        _spec(path, origin)
+        yield path
+
+
+def _loaded(path: Path, origin: Origin) -> Any:
+    try:
+        return library("mlflow.pyfunc").load_model(str(path))
+    except ImportError as error:
+        text = f"{origin.resolved} needs a module that is not installed here: {error}"
+        fix = "install it, or score with env: virtualenv, which installs what the model needs"
+        raise fault("model_needs", text, fix) from error
+
+
+class _Call:
+    """Calls the model's code; what it raises becomes one line."""
+
+    def __init__(self, function: Any, name: str) -> None:
+        self._function = function
+        self._name = name
+
+    def __call__(self, table: pd.DataFrame) -> Any:
+        try:
+            with quiet():
+                return self._function(table)
+        except (Exception, SystemExit) as error:
+            said = " ".join(str(getattr(error, "message", "") or error).split())
+            said = said if len(said) <= _SHOWN else f"{said[: _SHOWN - 3]}..."
+            text = f"{self._name} raised {type(error).__name__}: {said}"
+            raise fault("model_failed", text, "mend the model, or its inputs") from error
+
+
+def _classifier(model: Any, origin: Origin) -> tuple[tuple[Any, ...] | None, _Call | None]:
+    """Classes of the model below MLflow's wrapper, and its probabilities; None where it has none.
+
+    Wrappers of libraries with scikit-learn's interface give that model out.
+    """
+    try:
+        raw = model.get_raw_model()
+    except (NotImplementedError, AttributeError):
+        return None, None
+    classes = getattr(raw, "classes_", None)
+    if classes is None or getattr(classes, "ndim", 1) != 1:
+        return None, None
+    proba = getattr(raw, "predict_proba", None)
+    labels = tuple(getattr(label, "item", lambda label=label: label)() for label in classes)
+    return labels, None if proba is None else _Call(proba, origin.resolved)
+
+
+@contextmanager
+def _files(where: Where, origin: Origin, inside: str) -> Iterator[Path]:
+    client = connect(where, create=False)
+    with translated(where.registry_uri, f"find the files of {origin.resolved}"):
+        address = "/".join(filter(None, (location(client, origin).rstrip("/"), inside)))
+    parts = urlsplit(address)
+    if parts.scheme in {"", "file"}:
+        path = Path(unquote(parts.path))
+        if not path.exists():
+            raise _no_files(origin, f" (looked in {path})")
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="samepool-model-") as folder:
+        with translated(where.registry_uri, f"download {origin.resolved}"):
+            found = _download(where, origin, address, folder)
+        yield found
+
+
+def _download(where: Where, origin: Origin, address: str, folder: str) -> Path:
+    """The files from where they are kept; a registry of its own has a server of its own."""
+    server = where.registry_uri if origin.registered else where.uri
+    artifacts = library("mlflow.artifacts")
+    try:
+        got = artifacts.download_artifacts(
+            artifact_uri=address, dst_path=folder, tracking_uri=server
+        )
+    except Exception as error:
+        said = str(error).lower()
+        if "404" in said or "does not exist" in said or "no such" in said:
+            raise _no_files(origin, f" (looked in {redact_uris(address)})") from error
+        raise
+    return Path(str(got))
+
+
+def _spec(path: Path, origin: Origin) -> Any:
+    file = path if path.name == _FILE else path / _FILE
+    if not file.is_file():
+        raise _no_files(origin)
+    with translated(origin.resolved, f"read {_FILE}"):
+        spec = library("mlflow.models").Model.load(str(file.parent))
+    if "python_function" not in spec.flavors:
+        raise _no_files(origin)
+    return spec
+
+
+def _no_files(origin: Origin, where: str = "") -> Exception:
+    text = f"{origin.resolved} has no files that can be loaded as a Python function{where}"
+    return fault("no_model_files", text, "log the model with its code, or give a run file")
+
+
+def _signature(spec: Any) -> Signature:
+    schema = spec.get_input_schema()
+    if schema is None:
+        return Signature()
+    if not schema.has_input_names():
+        return Signature(unnamed=True)
+    return Signature(tuple(_column(each) for each in schema.inputs))
+
+
+def _column(spec: Any) -> Column:
+    required = bool(getattr(spec, "required", True))
+    shape = getattr(spec, "shape", None)
+    if shape is not None:  # a tensor: one number a row can be a column
+        kind = _OF_TENSOR.get(str(spec.type), "other") if tuple(shape) == (-1,) else "other"
+        return Column(str(spec.name), kind, required)
+    kind = str(getattr(spec.type, "name", "other"))
+    return Column(str(spec.name), kind if kind in _KINDS else "other", required)
