@@ -152,5 +152,6 @@ def _checked(value: dict[str, Any], path: str) -> Manifest:
 def _problem(error: Any, path: str) -> Problem:
     field = ".".join(map(str, error["loc"]))
     given = "" if error["type"] == "missing" else f" {error['input']!r}:"
-    text = f"{field}:{given} {error['msg'].removeprefix('Value error, ').lower()}"
+    said = str(error["msg"]).removeprefix("Value error, ")
+    text = f"{field}:{given} {said[0].lower()}{said[1:]}"
     return Problem("bad_manifest", "error", text, _FIX, path)

@@ -1,13 +1,10 @@
 """A user's mistakes: one line, what and how to mend it, exit 2, no traceback."""
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-
-from pipeline.cli.main import main
 
 FILES = ["pool.qrels=qrels.trec", "baseline=bm25.trec", "candidates=ce.trec", "tracking=none"]
 
@@ -64,28 +61,6 @@ MISTAKES = [
 ]
 
 
-class Answer(NamedTuple):
-    """What a call answered."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def inside(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Callable[..., Answer]:
-    """Calls the program in this process: the same words, without a second for the imports."""
-    monkeypatch.chdir(here)
-
-    def call(*words: str) -> Answer:
-        code = main(words)
-        return Answer(code, *capfd.readouterr())
-
-    return call
-
-
 @pytest.mark.parametrize(
     ("words", "message"), MISTAKES, ids=[" ".join(w)[:60] for w, _ in MISTAKES]
 )
@@ -135,7 +110,7 @@ def test_check_of_a_sound_comparison(inside: Any, here: Path) -> None:
     assert not (here / "outputs").exists()
 
 
-@pytest.mark.parametrize("command", ["compare", "check", "gate", "ui", "upload"])
+@pytest.mark.parametrize("command", ["compare", "check", "gate", "stamp", "ui", "upload"])
 def test_help_comes_without_hydra_or_mlflow(samepool: Any, command: str) -> None:
     done = samepool(command, "--help", PYTHONPROFILEIMPORTTIME="1")
     assert done.returncode == 0

@@ -1,14 +1,18 @@
 """Run files: ids in and outside the pool, order, ranks, two stages, and every message."""
 
 import gzip
+import hashlib
+import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.core.problems import SamepoolError
-from pipeline.models import Tools, rank
+from pipeline.core.problems import SamepoolError, UnreachableError, fault
+from pipeline.core.run import Origin
+from pipeline.models import Tools, fits, rank
 from pipeline.models._encode import encode
 from pipeline.models.run_file import RunFile
 
@@ -245,3 +249,175 @@ def test_padded_ids_of_the_pool_are_errors(pool, write, name):
     with pytest.raises(SamepoolError, match=f"run.csv:line 3: {name} '.*' has white space around"):
         ask(pool, write(bad, "run.csv"))
     assert ask(pool, write(text + "q1, zz,1\n", "run.csv")).foreign.to_pylist() == [" zz"]
+
+
+POOL_DIGEST = "77b0" * 16
+SOURCE = "5" * 64
+
+
+class Registry:
+    """One version; an alias of it; nothing else."""
+
+    def __init__(self, error=None, **other):
+        self.error, self.other = error, other
+
+    def resolve(self, uri):
+        if self.error:
+            raise self.error
+        number = {"models:/ranker/13": "13", "models:/ranker@champion": "12"}[uri]
+        values = {"model_id": "m-1", "source_digest": SOURCE, **self.other}
+        return Origin("", "mlflow", uri, f"models:/ranker/{number}", "ranker", number, **values)
+
+
+@pytest.fixture
+def scored(write, tmp_path):
+    """A run and the least that a job may say of it; parts may be replaced, or taken away."""
+    path = write(RUN)
+
+    def say(name="bm25.trec.manifest.json", **parts):
+        said = {
+            "schema": 1,
+            "model": {"registered": "ranker", "version": "13", "source_digest": SOURCE},
+            "pool": {"digest": POOL_DIGEST},
+            "run": {"sha256": hashlib.sha256(RUN.encode()).hexdigest()},
+            **parts,
+        }
+        said = {key: value for key, value in said.items() if value != "taken away"}
+        (tmp_path / name).write_text(json.dumps(said))
+        return path
+
+    return say
+
+
+def of_version(path, registry=None, **options):
+    return RunFile(path, **options).origin("bm25", "as asked", registry or Registry())
+
+
+def test_a_run_stands_for_the_version_that_its_manifest_names(scored, tmp_path):
+    path = scored()
+    digests = {RunFile(path).origin("m", "m", Registry()).source_digest}
+    for options in ({}, {"version": "models:/ranker/13"}):
+        origin = of_version(path, **options)
+        assert (origin.kind, origin.path, origin.requested) == ("run_file", path, "as asked")
+        assert (origin.registered, origin.version, origin.model_id) == ("ranker", "13", "m-1")
+        assert origin.resolved == "models:/ranker/13"
+        digests.add(origin.source_digest)
+    (tmp_path / "bm25.trec.manifest.json").rename(tmp_path / "mine.json")
+    alone = of_version(path)
+    assert alone.registered is None
+    assert digests == {alone.source_digest}  # that of the bytes, whatever they stand for
+    assert of_version(path, manifest=str(tmp_path / "mine.json")).registered == "ranker"
+
+
+def test_a_job_may_write_numbers_capitals_and_keys_of_its_own(scored):
+    run = {"sha256": hashlib.sha256(RUN.encode()).hexdigest().upper(), "gpu": "A100"}
+    model = {"registered": "ranker", "version": 13, "model_id": "m-1"}
+    assert of_version(scored(run=run, model=model, job=17)).version == "13"
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"model": "taken away"}, "model: field required"),
+        ({"pool": "taken away"}, "pool: field required"),
+        ({"run": {}}, "run.sha256: field required"),
+        ({"schema": 2}, "schema is 2, and 1 is what this version reads"),
+        ({"schema": "taken away"}, "schema is None"),
+        ({"pool": {"digest": "77b0"}}, "pool.digest: '77b0': this is no SHA-256"),
+        ({"model": {"registered": "ranker", "version": "13"}}, "neither model_id nor source_dig"),
+        ({"run": {"sha256": "0" * 64}}, "edited after it was stamped: SHA-256 "),
+        (
+            {"model": {"registered": "ranker", "version": "13", "model_id": "m-2"}},
+            "13 is not the one that .* was stamped for: model_id m-1 in the registry, m-2 in",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_manifest_is_named(scored, parts, words):
+    with pytest.raises(SamepoolError, match=words):
+        of_version(scored(**parts))
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "null", "\xff"])
+def test_a_manifest_that_is_no_object_of_json(write, text, tmp_path):
+    (tmp_path / "bm25.trec.manifest.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(SamepoolError, match=r"bm25.trec.manifest.json: (this is no JSON|schema)"):
+        of_version(write(RUN))
+
+
+def test_a_version_must_be_the_one_that_was_stamped(scored, tmp_path):
+    path = scored()
+    with pytest.raises(SamepoolError, match="stamped for models:/ranker/13, and models:/ranker@ch"):
+        of_version(path, version="models:/ranker@champion")
+    with pytest.raises(SamepoolError, match=r"source digest 666.* in the registry, 555"):
+        of_version(path, Registry(source_digest="6" * 64))
+    with pytest.raises(SamepoolError, match="there is no manifest"):
+        of_version(path, manifest=str(tmp_path / "gone.json"))
+    (tmp_path / "bm25.trec.manifest.json").unlink()
+    with pytest.raises(SamepoolError, match=r"samepool stamp run=.*bm25.trec version=models:/rank"):
+        of_version(path, version="models:/ranker/13")
+
+
+def test_a_retrieval_is_verified_too(scored, write):
+    first = write(RUN + "\n", "first.trec")
+    digest = hashlib.sha256((RUN + "\n").encode()).hexdigest()
+    with pytest.raises(SamepoolError, match="says nothing of it as the retrieval of"):
+        of_version(scored(), retrieval=first)
+    with pytest.raises(SamepoolError, match=r"first.trec: was edited after it was stamped"):
+        of_version(scored(retrieval={"sha256": "0" * 64}), retrieval=first)
+    assert of_version(scored(retrieval={"sha256": digest}), retrieval=first).version == "13"
+
+
+def test_without_a_registry_a_run_stands_for_itself_unless_asked(scored):
+    path = scored()
+    off = Registry(fault("tracking_off", "tracking=none"))
+    assert of_version(path, off).registered is None
+    with pytest.raises(SamepoolError, match=r"bm25.trec: tracking=none"):
+        of_version(path, off, version="models:/ranker/13")
+    with pytest.raises(UnreachableError, match="away"):
+        of_version(path, Registry(UnreachableError(fault("away", "away").problems)))
+
+
+def test_a_run_of_another_pool_is_an_error(scored, pool):
+    model = RunFile(scored())
+    (other, note) = fits(model, of_version(model.path), pool, None)
+    assert (other.code, other.severity) == ("other_pool", "error")
+    assert "made for pool @77b077b0, and this is pool tiny@" in other.text
+    assert (note.code, note.severity) == ("stands_for", "note")
+    same = replace(pool, digest=POOL_DIGEST)
+    assert fits(model, of_version(model.path), same, None) == (note,)
+    off = of_version(model.path, Registry(fault("tracking_off", "tracking=none")))
+    (warning,) = fits(model, off, same, None)
+    assert (warning.code, warning.severity) == ("not_verified", "warning")
+    named = RunFile(model.path, version="models:/ranker/13")
+    assert fits(named, of_version(model.path), same, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("ids", "text"),
+    [
+        ("q1 Q0 12 1 2 t", "item_ids were read as numbers on their way .*`12` is `0012` in"),
+        ("q1 Q0 12.0 1 2 t", "`12.0` is `0012` in the pool"),
+        ("q1 Q0 07 1 2 t", "`07` is `7` in the pool"),
+        ("7 Q0 0012 1 2 t", "query_ids were read as numbers .*`7` is `007` in the pool"),
+        ("q1 Q0 0012 1 2 t\n7 Q0 0012 1 2 t", "1 query_ids were read as numbers"),
+    ],
+)
+def test_ids_that_became_numbers_are_errors(make_pool, write, ids, text):
+    pool = make_pool({"q1": {}, "007": {}}, {"0012": {}, "7": {}, "a": {}})
+    with pytest.raises(SamepoolError, match=text):
+        ask(pool, write(f"{ids}\n"))
+
+
+def test_ids_that_are_numbers_are_left_alone(make_pool, write):
+    pool = make_pool({"1": {}, "01": {}}, {"0012": {}, "12": {}})
+    text = "1 Q0 12 1 9 t\n01 Q0 0012 1 9 t\n2 Q0 12 1 8 t\n1 Q0 13 2 8 t\n1 Q0 120 3 7 t\n"
+    assert ask(pool, write(text)).foreign.to_pylist() == ["13", "120"]
+
+
+def test_equal_scores_everywhere_are_a_warning(pool, write):
+    (problem,) = ask(pool, write("q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 2 t\n")).problems
+    assert (problem.code, problem.severity) == ("constant_scores", "warning")
+    assert "all its scores are equal, in each of 1 queries" in problem.text
+    told = "q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 2 t\nq2 Q0 b 2 1 t\n"
+    assert ask(pool, write(told)).problems == ()
+    assert ask(pool, write("q1 Q0 a 1 1 t\nq2 Q0 b 1 1 t\n")).problems == ()
