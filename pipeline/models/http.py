@@ -127,7 +127,8 @@ class Http:
             name=name,
             kind="http",
             requested=requested,
-            resolved=f"{self.method} {redact_uris(self.url)}",
+            resolved=f"{self.method} {redact_uris(self.url)}"
+            + (f", version {self.version}" if self.version else ""),
             version=self.version,
             source_digest=of_parts(parts),
             live=self.version is None,

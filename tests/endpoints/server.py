@@ -109,6 +109,8 @@ class Handler(BaseHTTPRequestHandler):
     def mode_ok(self, query: str, size: int, times: int) -> None:
         self.reply(answer(listed(query, size)))
 
+    mode_products = mode_ok
+
     def mode_busy(self, query: str, size: int, times: int) -> None:
         if times > 1 or query not in {"q000", "q005"}:
             return self.mode_ok(query, size, times)
@@ -275,7 +277,7 @@ class Handler(BaseHTTPRequestHandler):
 def find(part: object) -> str:
     """The query's id, wherever the body has it."""
     if isinstance(part, str):
-        return part if re.match(r"\w*\d", part) else ""
+        return found[0] if (found := re.search(r"q\d+", part)) else ""
     inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     return next((found for value in inside if (found := find(value))), "")
 
