@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from unicodedata import normalize
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +23,8 @@ _DISTRIBUTIONS = {"bm25s": "bm25s", "Stemmer": "PyStemmer", "wordllama": "wordll
 class Texts:
     """One text a query and an item, in the order of the vocabulary; empty where there is none.
 
-    White space is folded: a line break of the file is no word, nor a piece of one.
+    White space is folded, a line break of the file being no word, and accents are one with their
+    letters (Unicode NFC), however the file has them.
     """
 
     queries: list[str]
@@ -102,9 +104,8 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _joined(table: pa.Table, columns: Columns) -> list[str]:
     parts: list[Sequence[str | None]] = [table[column].to_pylist() for column in _listed(columns)]
-    return [
-        " ".join(" ".join(part or "" for part in row).split()) for row in zip(*parts, strict=True)
-    ]
+    rows = zip(*parts, strict=True)
+    return [" ".join(normalize("NFC", " ".join(filter(None, row))).split()) for row in rows]
 
 
 def _listed(columns: Columns) -> tuple[str, ...]:

@@ -21,10 +21,23 @@ import pyarrow as pa
 from pipeline.core.arrays import I64
 from pipeline.core.pool import Declared
 from pipeline.core.problems import Problem
+from pipeline.pool._package import Package, fetched
 from pipeline.pool._tables import Tables
 from pipeline.pool._types import MICROS
-from pipeline.pool._wheel import wheel
 
+_TERMS = """\
+samepool: MovieLens-100K was collected by GroupLens Research at the University of Minnesota. Its
+terms: research use, no commercial use without permission, no redistribution, acknowledge the
+source in publications (Harper and Konstan 2015, doi:10.1145/2827872). This is said once.
+"""
+WHEEL = Package(
+    what="MovieLens-100K",
+    name="recbole",
+    version="1.2.1",
+    file="recbole-1.2.1-py3-none-any.whl",
+    sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407",
+    terms=_TERMS,
+)
 _MEMBER = "recbole/dataset_example/ml-100k/ml-100k."
 _DAY = 86_400
 _SECOND = 1_000_000  # microseconds
@@ -60,7 +73,7 @@ class MovieLens:
             UnreachableError: the data cannot be fetched.
             SamepoolError: what was fetched is not the data, or the cache cannot be written.
         """
-        path = wheel()
+        path = fetched(WHEEL)
         ratings, people, films = (_member(path, name) for name in ("inter", "user", "item"))
         ratings = ratings.astype({"rating": np.int64, "timestamp": np.int64})
         held, asked = self._held(ratings)

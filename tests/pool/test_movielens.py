@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipeline.core.cache import cache_folder
 from pipeline.core.problems import SamepoolError, UnreachableError
-from pipeline.pool import _wheel, load
+from pipeline.pool import _package, load
+from pipeline.pool.movielens import WHEEL
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +19,7 @@ def cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SAMEPOOL_CACHE", str(folder))
         try:
-            _wheel.wheel()
+            _package.fetched(WHEEL)
         except UnreachableError as error:
             pytest.skip(f"the data cannot be fetched here: {error}")
         yield folder
@@ -93,18 +95,18 @@ def test_relevance_is_an_option_and_splits_are_other_pools(cache):
 def test_a_corrupt_cache_is_fetched_anew_and_the_terms_are_said_once(
     cache, tmp_path, monkeypatch, capsys
 ):
-    whole = (cache / _wheel.NAME).read_bytes()
-    (tmp_path / _wheel.NAME).write_bytes(whole[:1000])
+    whole = (cache / WHEEL.file).read_bytes()
+    (tmp_path / WHEEL.file).write_bytes(whole[:1000])
     monkeypatch.setenv("SAMEPOOL_CACHE", str(tmp_path))
     fetched = []
 
-    def download(target, folder):
+    def download(_package, target, folder):
         fetched.append(folder)
-        (Path(target) / _wheel.NAME).write_bytes(whole)
+        (Path(target) / WHEEL.file).write_bytes(whole)
 
-    monkeypatch.setattr(_wheel, "_download", download)
+    monkeypatch.setattr(_package, "_download", download)
     for _ in range(2):
-        assert _wheel.wheel().read_bytes() == whole
+        assert _package.fetched(WHEEL).read_bytes() == whole
     assert fetched == [tmp_path]
     assert capsys.readouterr().err.count("GroupLens") == 1
 
@@ -112,12 +114,12 @@ def test_a_corrupt_cache_is_fetched_anew_and_the_terms_are_said_once(
 def test_the_wrong_file_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("SAMEPOOL_CACHE", str(tmp_path))
     monkeypatch.setattr(
-        _wheel, "_download", lambda target, _: (Path(target) / _wheel.NAME).write_bytes(b"x")
+        _package, "_download", lambda _, target, __: (Path(target) / WHEEL.file).write_bytes(b"x")
     )
     with pytest.raises(SamepoolError, match="has SHA-256 2d71") as caught:
         load({"kind": "movielens"})
     assert caught.value.exit_code == 2
-    assert not (tmp_path / _wheel.NAME).exists()
+    assert not (tmp_path / WHEEL.file).exists()
 
 
 @pytest.mark.parametrize("how", ["fails", "hangs"])
@@ -130,8 +132,8 @@ def test_an_unreachable_index_is_exit_5(tmp_path, monkeypatch, how):
         )
 
     monkeypatch.setenv("SAMEPOOL_CACHE", str(tmp_path))
-    monkeypatch.setattr(_wheel.subprocess, "run", run)
-    with pytest.raises(UnreachableError, match=r"could not be fetched.*put recbole") as caught:
+    monkeypatch.setattr(_package.subprocess, "run", run)
+    with pytest.raises(UnreachableError, match=r"cannot be fetched.*put recbole") as caught:
         load({"kind": "movielens"})
     assert caught.value.exit_code == 5
 
@@ -146,9 +148,9 @@ def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
 def test_where_the_cache_is(monkeypatch):
     monkeypatch.delenv("SAMEPOOL_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "/x")
-    assert _wheel.cache_folder() == Path("/x/samepool")
+    assert cache_folder() == Path("/x/samepool")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert _wheel.cache_folder() == Path.home() / ".cache" / "samepool"
+    assert cache_folder() == Path.home() / ".cache" / "samepool"
 
 
 @pytest.mark.parametrize("options", [{"test_share": 0}, {"test_share": 1}, {"relevant_from": 6}])
