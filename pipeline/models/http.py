@@ -138,7 +138,7 @@ class Http:
         self, pool: Pool, origin: Origin, _registry: Registry | None = None
     ) -> Iterable[Problem]:
         """Columns and variables that are missing; nothing is sent."""
-        yield from secrets.missing(secrets.read_auth(self.auth), origin.name)
+        yield from secrets.missing(secrets.read_auth(self.auth), self.url, origin.name)
         yield from checks.columns(self._template().names(), pool, origin.name)
 
     def rank(self, pool: Pool, tools: Tools) -> Ranking:

@@ -79,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
         mode = urlsplit(self.path).path.split("/")[1]
         found = json.loads(payload) if payload else {}
         words = parse_qs(urlsplit(self.path).query)
-        query = words["q"][0] if "q" in words else find(found)
+        query = find(words.get("q", [])) or "".join(words.get("q", [])) or find(found)
         size = int(words.get("rows", [found.get("size", found.get("hits", 10))])[0])
         with LOCK:
             STATE["asked"][query] += 1

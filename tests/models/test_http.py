@@ -17,11 +17,12 @@ from pipeline.core.problems import SamepoolError, UnreachableError
 from pipeline.core.registry import build
 from pipeline.core.run import Run
 from pipeline.models import Tools, fits, rank
-from pipeline.models._http import client, rounds
+from pipeline.models._http import rounds
 from pipeline.models._http.answer import Reader
 from pipeline.models._http.crew import LONGEST_WAIT, Plan
 from pipeline.models._http.request import Template, asks
 from pipeline.models._http.secrets import read_auth, take
+from pipeline.models._http.status import after
 from pipeline.models._http.store import Store
 from pipeline.models._http.troubles import AwayError, GarbledError, MistakeError
 from tests.endpoints.endpoint import Endpoint, serving
@@ -247,7 +248,7 @@ def test_busy_is_waited_out(ask, same, endpoint) -> None:
 
 
 FIRST = [
-    ("down", 5, "HTTP 503 Service Unavailable: no shard available, after 1 retries; 24 of 24"),
+    ("down", 5, "HTTP 503 Service Unavailable: no shard available, after 1 retry; 24 of 24"),
     ("asleep", 5, "no answer within 0.4 s (timeout)"),
     ("drip", 5, "no whole answer within 1 s (deadline)"),
     ("headers", 5, "no whole answer within 1 s (deadline)"),
@@ -384,9 +385,9 @@ def test_the_back_off_doubles_is_seeded_and_ends() -> None:
 
 @pytest.mark.parametrize(("value", "least", "most"), [("7", 7, 7), ("soon", None, None)])
 def test_retry_after(value, least, most) -> None:
-    assert client._after(value) == least
+    assert after(value) == least
     later = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=90)
-    seconds = client._after(later.strftime("%a, %d %b %Y %H:%M:%S GMT"))
+    seconds = after(later.strftime("%a, %d %b %Y %H:%M:%S GMT"))
     assert 85 < (seconds or 0) <= 90
 
 
@@ -570,9 +571,32 @@ def test_a_missing_variable_is_told_before_anything_is_asked(
     monkeypatch.delenv("ES", raising=False)
     if value is not None:
         monkeypatch.setenv("ES", value)
-    (found,) = problems_of(http("http://h/_search", auth={"kind": "basic", "env": "ES"}), pool)
+    (found,) = problems_of(http("https://h/_search", auth=BASIC), pool)
     assert "the environment variable ES" in found
     assert message in found
+
+
+def test_credentials_in_the_clear_are_a_warning(pool, monkeypatch) -> None:
+    monkeypatch.setenv("ES", "ann:pw")
+    (found,) = problems_of(http("http://search.shop/_search", auth=BASIC), pool)
+    assert "credentials are sent to search.shop unencrypted -> write https://" in found
+    for url in ("http://localhost:9200/_search", "http://[::1]:9200/_search", "https://h/_search"):
+        assert problems_of(http(url, auth=BASIC), pool) == []
+
+
+def test_the_environments_proxy_is_used_and_its_netrc_is_not(
+    endpoint, pool, monkeypatch, tmp_path
+) -> None:
+    (tmp_path / "netrc").write_text("default login ann password hunter2\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{endpoint.port}")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    model = http("http://shop.invalid/ok/_search")
+    assert len(rank(model, model.origin("m", "m"), pool, Tools()).final.query) == 240
+    path, headers = endpoint.stats()["seen"][-1]
+    assert path == "http://shop.invalid/ok/_search"
+    assert "Authorization" not in headers
 
 
 def test_a_certificate_is_checked(make_pool, tmp_path) -> None:

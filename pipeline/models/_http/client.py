@@ -1,7 +1,6 @@
 """One request at a time over one connection, with a limit on everything that may go on forever."""
 
 import contextlib
-import json
 import os
 import socket
 import ssl
@@ -9,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import requests
@@ -19,14 +17,12 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import HTTPError
 
-from pipeline.core.redact import redact_uris
 from pipeline.models._http.request import Ask
+from pipeline.models._http.status import judge
 from pipeline.models._http.troubles import AwayError, GarbledError, MistakeError, TroubleError
 
 LARGEST = 50_000_000  # bytes of an answer, unpacked
 _PIECE = 1 << 16
-_SHOWN = 300
-_BUSY = frozenset({408, 425, 429})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -122,6 +118,7 @@ class Line:
     def __init__(self, wire: Wire, url: str) -> None:
         """Connects when it is first used."""
         self._wire = wire
+        self._timeout = min(wire.timeout, wire.deadline)
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
         self._until: float | None = None
@@ -142,13 +139,13 @@ class Line:
             prepared = self._session.prepare_request(request)
             start = time.perf_counter()
             with self._session.send(
-                prepared, timeout=self._wire.timeout, stream=True, allow_redirects=False
+                prepared, timeout=self._timeout, stream=True, allow_redirects=False
             ) as response:
                 payload = b"".join(self._pieces(response))
                 ms = (time.perf_counter() - start) * 1_000
                 if self._late:  # cut among the headers, it looks like an end
                     raise self._overdue()
-                _judge(response, payload)
+                judge(response, payload)
                 return Reply(payload, response.headers.get("Content-Type", ""), ms)
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
             raise self._trouble(error) from error
@@ -236,50 +233,3 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
-
-
-def _judge(response: requests.Response, payload: bytes) -> None:
-    """Raises what an answer that is no success stands for."""
-    status = response.status_code
-    if 200 <= status < 300:
-        return
-    if 300 <= status < 400:
-        to = redact_uris(response.headers.get("Location", "elsewhere"))
-        fix = "redirects are not followed: write the address that answers"
-        raise MistakeError(f"HTTP {status}, a redirect to {to[:_SHOWN]}", fix)
-    text = f"HTTP {status} {response.reason or ''}".strip()
-    said = _said(payload)
-    text += f": {said}" if said else ""
-    if status in _BUSY or status >= 500:
-        raise AwayError(text, after=_after(response.headers.get("Retry-After")))
-    fixes = {
-        401: "set auth to credentials that may search",
-        403: "set auth to credentials that may search",
-        404: "check the url and the name of the index",
-        405: "set method to GET or POST",
-    }
-    raise MistakeError(text, fixes.get(status, "mend the body, params or url"))
-
-
-def _said(payload: bytes) -> str:
-    """The endpoint's own words on what is wrong: Elasticsearch's reason, else the body's start."""
-    plain = payload[: 8 * _SHOWN].decode("utf-8", errors="replace")
-    try:
-        error = json.loads(payload)["error"]
-        causes = [cause["reason"] for cause in error.get("root_cause", ())]
-        plain = causes[0] if causes else str(error["reason"])
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        pass
-    return " ".join(str(plain).split())[:_SHOWN]
-
-
-def _after(value: str | None) -> float | None:
-    """Seconds of a Retry-After header, which holds a number or a date."""
-    if value is None:
-        return None
-    if value.strip().isdecimal():
-        return float(value)
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, TypeError):
-        return None

@@ -76,6 +76,8 @@ class Rounds:
             strict: whether a change is an error.
         """
         n = min(count, len(answers))
+        if not n:
+            return []
         rng = np.random.default_rng(self.plan.seed)
         places = sorted(map(int, rng.choice(len(answers), n, replace=False)))
         outcomes = dict(self.crew.keeping(Store(None).keep).ask(self.asks, places))
@@ -122,7 +124,7 @@ class Rounds:
                 return
             where = f"{self._who(place)}: {error}"
             if not error.unreached and outcome.attempts > 1:
-                where += f", after {self.plan.retries} retries"
+                where += f", after {self._retries()}"
             rest = f"{len(self.asks) - len(found):,} of {len(self.asks):,} queries are not answered"
             fix = error.fix or "start again when it answers"
             raise UnreachableError([self._problem("endpoint_away", f"{where}; {rest}", fix)])
@@ -178,6 +180,10 @@ class Rounds:
         url = self.asks.template.url.partition("?")[0]
         return f"model {self.name}: {url}, query `{self.asks.ids[place]}`"
 
+    def _retries(self) -> str:
+        n = self.plan.retries
+        return "1 retry" if n == 1 else f"{n} retries"
+
     def _problem(self, code: str, text: str, fix: str, **more: object) -> Problem:
         return Problem(code, "error", self.scrub(text), fix, **more)  # type: ignore[arg-type]
 
@@ -189,7 +195,7 @@ class Rounds:
         gone = n - len(found) - len(failed)
         text = (
             f"model {self.name}: {len(failed):,} of {n:,} queries failed after"
-            f" {self.plan.retries} retries; not scored"
+            f" {self._retries()}; not scored"
         )
         if gone:
             text += f" ({GIVE_UP} failed in a row, so {gone:,} were not asked)"

@@ -3,7 +3,7 @@
 import base64
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -17,6 +17,7 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_LOCAL = re.compile(r"localhost|127(\.\d+){3}|::1")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _KINDS = ("basic", "bearer", "apikey", "header")
 _FIX = "name a variable of the environment: auth={kind: bearer, env: NAME}"
@@ -88,10 +89,10 @@ def refuse_literal(url: str, params: Mapping[str, Any], headers: Mapping[str, An
             raise ValueError(f"headers: {str(name)!r} cannot be sent as a header")
 
 
-def missing(auth: Auth | None, name: str) -> list[Problem]:
-    """What is wrong with the variable, if there is one."""
+def missing(auth: Auth | None, url: str, name: str) -> Iterator[Problem]:
+    """What is wrong with the variable, and with sending what it holds."""
     if auth is None:
-        return []
+        return
     value = os.environ.get(auth.env, "").strip()
     text = None
     if not value:
@@ -100,10 +101,13 @@ def missing(auth: Auth | None, name: str) -> list[Problem]:
         text = f"the environment variable {auth.env} holds what no header can"
     elif auth.kind == "basic" and auth.user is None and ":" not in value:
         text = f"the environment variable {auth.env} holds no USER:PASSWORD"
-    if text is None:
-        return []
-    fix = f"export {auth.env}=...: it holds the credentials of auth.kind={auth.kind}"
-    return [Problem("no_variable", "error", f"model {name}: {text}", fix)]
+    if text is not None:
+        fix = f"export {auth.env}=...: it holds the credentials of auth.kind={auth.kind}"
+        yield Problem("no_variable", "error", f"model {name}: {text}", fix)
+    parts = urlsplit(url)
+    if parts.scheme == "http" and not _LOCAL.fullmatch(str(parts.hostname)):
+        text = f"model {name}: credentials are sent to {parts.hostname} unencrypted"
+        yield Problem("unencrypted", "warning", text, "write https:// in the url")
 
 
 def _sendable(value: str) -> bool:
