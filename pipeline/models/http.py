@@ -67,7 +67,7 @@ class Http:
     template: Literal["elasticsearch", "json"] = "elasticsearch"
     method: Literal["GET", "POST"] = "POST"
     body: Any = None
-    params: dict[str, Any] = field(default_factory=dict)
+    params: Any = field(default_factory=dict)
     items: str | None = None
     id: str | None = None
     score: str | None = None
@@ -83,8 +83,8 @@ class Http:
     backoff: float = 0.5
     probe: int = 20
     require_stable: bool = False
-    headers: dict[str, Any] = field(default_factory=dict)
-    auth: dict[str, Any] = field(default_factory=dict)
+    headers: Any = field(default_factory=dict)
+    auth: Any = field(default_factory=dict)
     ca_bundle: str | None = None
 
     def __post_init__(self) -> None:
@@ -94,6 +94,8 @@ class Http:
             ValueError: options that do not go together, or a secret among them.
         """
         checks.address(self.url)
+        for name in ("params", "headers", "auth"):  # not typed: a message would show the value
+            checks.mapping(getattr(self, name), name)
         secrets.refuse_literal(self.url, self.params, self.headers)
         secrets.read_auth(self.auth)
         checks.numbers(asdict(self))

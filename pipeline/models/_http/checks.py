@@ -58,6 +58,16 @@ def address(url: str) -> None:
         raise ValueError("url holds a #, which is never sent; write %23")
 
 
+def mapping(given: Any, name: str) -> None:
+    """Refuses an option that is no mapping, without showing what may be a secret.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{name} is a mapping: {name}={{NAME: VALUE}}")  # noqa: TRY004 - as any option
+
+
 def body(given: Any, method: str) -> Any:
     """The body as JSON values, placeholders and all.
 
@@ -75,7 +85,7 @@ def body(given: Any, method: str) -> Any:
             hint = 'quote placeholders: "{size}" alone in quotes stays a number'
             raise ValueError(f"body is no JSON: {error}; {hint}") from error
     if not isinstance(given, Mapping | list):
-        raise ValueError("body is a mapping, or JSON in text")  # noqa: TRY004 - as of any option
+        raise ValueError("body is a mapping, or JSON in text")  # noqa: TRY004 - as any option
     placed(given, "body")
     return given
 

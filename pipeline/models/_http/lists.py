@@ -69,7 +69,7 @@ def _empty(lengths: np.ndarray, pool: Pool, name: str) -> list[Problem]:
         return []
     shown = tuple(f"`{pool.vocab.queries[int(place)].as_py()}`" for place in none[:3])
     text = f"model {name}: {none.size:,} of {len(lengths):,} queries have no results"
-    return [Problem("no_results", "warning", text, examples=shown, count=int(none.size))]
+    return [Problem("no_results", "warning", text, examples=shown)]
 
 
 def _quick(latency: F64, name: str) -> Problem:

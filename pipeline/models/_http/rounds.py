@@ -108,7 +108,7 @@ class Rounds:
         )
         shown = tuple(f"query `{self.asks.ids[p]}`" for p in (moved or scored)[:_SHOWN])
         severity: Severity = "error" if strict else "warning"
-        return Problem("unstable", severity, text, fix, examples=shown, count=len(scored))
+        return Problem("unstable", severity, text, fix, examples=shown)
 
     def _opening(self, place: int, found: dict[int, Answer], failed: dict[int, Failure]) -> None:
         """The first query alone: what is wrong with all of them is told after one."""
