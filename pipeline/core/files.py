@@ -8,6 +8,8 @@ from pathlib import Path
 
 from pipeline.core.problems import fault
 
+TEMPORARY = ".new-"  # what names of half-written files begin with
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -21,7 +23,7 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
         os.close(handle)
         temporary = Path(name)
         yield temporary

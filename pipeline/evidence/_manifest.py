@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from pipeline.core.files import write_text
+from pipeline.core.files import TEMPORARY, write_text
 from pipeline.core.problems import Problem, fault, raise_errors
 from pipeline.evidence._files import read_json, write_json
 from pipeline.kernels.digest import of_file, of_json
@@ -59,10 +59,15 @@ def refuse_taken(folder: Path) -> None:
 def claim(folder: Path) -> None:
     """Makes the folder, or takes up an unfinished one, and marks it as a comparison's.
 
+    What an attempt that was cut off left half written, and lists of models that this one may not
+    have, are taken away.
+
     Raises:
         SamepoolError: as :func:`refuse_taken`.
     """
     refuse_taken(folder)
+    for path in (*folder.rglob(f"{TEMPORARY}*"), *folder.glob("runs/*.parquet")):
+        path.unlink(missing_ok=True)
     write_text(folder / MARK, "a comparison; unfinished while there is no manifest.json\n")
 
 

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 
 from pipeline.core.arrays import F64, I32
+from pipeline.core.files import TEMPORARY
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, fault
 from pipeline.core.redact import redact_values
@@ -27,7 +28,7 @@ from pipeline.evidence._files import plain, read_parquet, write_parquet
 from pipeline.kernels.digest import of_file
 
 KEY = b"samepool.run"
-_LEFT = ("*.partial", ".*.parquet", ".new-*", ".*.lock")
+_LEFT = ("*.partial", ".*.parquet", f"{TEMPORARY}*", ".*.lock")
 
 
 def find(cache: Path, key: str) -> Path | None:

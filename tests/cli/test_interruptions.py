@@ -1,5 +1,6 @@
 """Comparisons that are cut off, and servers that are away: nothing is lost or scored twice."""
 
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -95,6 +96,85 @@ def test_after_kill_9_the_same_command_finishes_and_scores_nothing_twice(
     assert done.returncode == 0, done.stderr
     assert (here / "calls.txt").read_text() == "122"
     assert statuses(here) == ["KILLED", "FINISHED"]
+
+
+LONG = """
+import numpy as np, pandas as pd
+
+
+def lists(pool, sign):
+    # Long enough that writing them takes a while.
+    queries, n = pool.queries.query_id, 1_500
+    scores = np.random.default_rng(0).normal(size=n * len(queries))
+    scores[::n] += sign
+    return pd.DataFrame({
+        "query_id": np.repeat(queries.to_numpy(), n),
+        "item_id": np.tile([f"d{i}" for i in range(n)], len(queries)),
+        "score": scores,
+    })
+
+
+def first(pool):
+    return lists(pool, 1)
+
+
+def second(pool):
+    return lists(pool, 9)
+"""
+
+# What is there the moment the process is killed; none of it before that attempt.
+MOMENTS = {
+    "before the first model": "out/.samepool",
+    "while a list is written": "outputs/.runs/.new-*",
+    "between lists and evidence": "out/runs/second.parquet",
+    "while evidence is written": "out/comparisons.csv",
+    "before the seal": "out/report.html",
+}
+
+
+def killed(here: Path, environment: dict[str, str], command: list[str], sight: str) -> None:
+    """Starts the command and kills it the moment that a file of such a name is there."""
+    process = subprocess.Popen(
+        command, cwd=here, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    limit = time.monotonic() + 120
+    while not any(here.glob(sight)):
+        assert process.poll() is None
+        assert time.monotonic() < limit
+        time.sleep(0.001)
+    process.kill()
+    assert process.wait(timeout=60) == -signal.SIGKILL
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Every file of a comparison, to the byte."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def test_killed_at_any_moment_the_same_command_gives_the_same(
+    here: Path, environment: dict[str, str]
+) -> None:
+    """Each attempt takes up what the one before it left, and is killed further on."""
+    (here / "mine.py").write_text(LONG)
+    command = [*COMMAND, "tracking=none", "gate=none", "significance.flips=99", "out=out"]
+
+    def finish() -> dict[str, bytes]:
+        subprocess.run(command, cwd=here, env=environment, check=True, capture_output=True)
+        return content(here / "out")
+
+    expected = finish()
+    shutil.rmtree(here / "out")
+    shutil.rmtree(here / "outputs")
+    for moment, sight in MOMENTS.items():
+        assert not any(here.glob(sight)), moment
+        killed(here, environment, command, sight)
+        assert not (here / "out/manifest.json").exists(), moment
+    found = finish()
+    assert sorted(found) == sorted(expected)
+    assert [name for name in found if found[name] != expected[name]] == []
+    assert len(list((here / "outputs/.runs").glob("*.parquet"))) == 2
+    assert list((here / "outputs/.runs").glob(".new-*"))  # one was being written indeed
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

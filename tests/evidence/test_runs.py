@@ -1,5 +1,7 @@
 """Scored lists come back as they were; a damaged file is found, not believed."""
 
+import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 from pipeline.core.pool import Declared, Judgments, Pool, Times, Units, Vocab
 from pipeline.core.problems import Problem
 from pipeline.core.run import Lists, Origin, Run
-from pipeline.evidence.runs import find, keep, read_run, write_run
+from pipeline.evidence.runs import find, keep, read_run, scratch, tidy, write_run
 
 
 @pytest.fixture
@@ -102,3 +104,57 @@ def test_a_damaged_or_edited_file_is_not_found(pool: Pool, tmp_path: Path) -> No
         assert find(tmp_path, "key") is None
     path.write_bytes(whole[:-1])
     assert find(tmp_path, "key") is None
+
+
+def test_what_an_attempt_left_is_found_again_and_removed_at_the_end(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), scratch(tmp_path, "key") as folder:  # noqa: PT012
+        folder.mkdir()
+        (folder / "answer").touch()
+        raise KeyboardInterrupt
+    with scratch(tmp_path, "other") as folder:
+        assert not folder.exists()
+    with scratch(tmp_path, "key") as folder:
+        assert (folder / "answer").exists()
+    assert not folder.exists()
+
+
+def test_an_attempt_may_forget_what_another_left(tmp_path: Path) -> None:
+    (tmp_path / "key.partial").mkdir()
+    with scratch(tmp_path, "key", fresh=True) as folder:
+        assert not folder.exists()
+
+
+def test_two_attempts_at_once_have_folders_of_their_own(tmp_path: Path) -> None:
+    with scratch(tmp_path, "key") as one:
+        one.mkdir()
+        with scratch(tmp_path, "key", fresh=True) as two:
+            assert two != one
+            two.mkdir()
+        assert one.exists()
+        assert not two.exists()
+
+
+def test_a_cache_that_is_a_file_stops_no_attempt(tmp_path: Path) -> None:
+    (tmp_path / "cache").touch()
+    with scratch(tmp_path / "cache", "key") as folder:
+        assert not folder.exists()
+
+
+def test_only_old_leftovers_are_tidied(tmp_path: Path) -> None:
+    names = ["a.partial/answer", ".k-1.parquet", ".new-1", ".k.lock", "k-1.parquet", "mine.txt"]
+    for age in ("old", "young"):
+        for name in names:
+            path = tmp_path / age / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+    old = time.time() - 8 * 86_400
+    for path in (tmp_path / "old").rglob("*"):
+        os.utime(path, (old, old))
+    for age in ("old", "young", "none"):
+        tidy(tmp_path / age)
+    assert sorted(path.name for path in (tmp_path / "old").iterdir()) == ["k-1.parquet", "mine.txt"]
+    assert len(list((tmp_path / "young").iterdir())) == len(names)
+    old_folder = tmp_path / "young" / "a.partial"
+    os.utime(old_folder, (old, old))  # but what is in it was written lately
+    tidy(tmp_path / "young")
+    assert old_folder.exists()

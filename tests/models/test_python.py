@@ -9,6 +9,7 @@ import pytest
 from pipeline.core.problems import SamepoolError
 from pipeline.core.registry import build
 from pipeline.models import Tools, rank
+from pipeline.models._imports import files_of
 
 
 @pytest.fixture
@@ -185,3 +186,100 @@ def test_the_working_directory_comes_last(pool, module, tmp_path):
     (tmp_path / "colorsys.py").write_text("raise RuntimeError('mine')\n")
     with pytest.raises(SamepoolError, match="module colorsys has no function 'f'"):
         ask(pool, "colorsys:f")
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A module ``own_top`` with a helper package around it; each import in a way of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    files = {
+        "own_top.py": """
+            import json
+            import numpy
+            import own_plain
+            from own_kit import shapes
+            from own_kit.deep.sizes import size as renamed
+
+            def f(pool):
+                import own_late
+                module = __import__("own_named")
+        """,
+        "own_plain.py": "import own_second\n",
+        "own_second.py": "import own_plain  # a circle\n",
+        "own_late.py": "def broken(:\n",
+        "own_named.py": "",
+        "own_kit/__init__.py": "from . import first\n",
+        "own_kit/first.py": "",
+        "own_kit/shapes.py": "from .deep import lower\n",
+        "own_kit/unused.py": "",
+        "own_kit/deep/__init__.py": "",
+        "own_kit/deep/lower.py": "from ..first import *\n",
+        "own_kit/deep/sizes.py": "size = 1\n",
+        "own_other.py": "",
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text))
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith("own_")]:
+        del sys.modules[name]
+
+
+IMPORTED = [
+    "own_kit", "own_kit.deep", "own_kit.deep.lower", "own_kit.deep.sizes", "own_kit.first",
+    "own_kit.shapes", "own_late", "own_named", "own_plain", "own_second", "own_top",
+]  # fmt: skip
+
+
+def test_the_code_is_all_that_is_imported_of_ones_own(package):
+    origin = build("models", {"kind": "python", "call": "own_top:f"}, "m").origin("m", "m")
+    assert list(files_of("own_top")) == IMPORTED
+    for name in IMPORTED:
+        path = files_of("own_top")[name]
+        before = path.read_bytes()
+        path.write_bytes(before + b"# changed\n")
+        changed = build("models", {"kind": "python", "call": "own_top:f"}, "m").origin("m", "m")
+        assert changed.source_digest != origin.source_digest, name
+        path.write_bytes(before)
+    for name in ("own_other.py", "own_kit/unused.py"):
+        (package / name).write_text("changed = 1\n")
+    again = build("models", {"kind": "python", "call": "own_top:f"}, "m").origin("m", "m")
+    assert again.source_digest == origin.source_digest
+
+
+def test_looking_for_imports_runs_nothing(package):
+    (package / "own_kit/__init__.py").write_text("raise RuntimeError('was run')\n")
+    files_of("own_top")
+    assert not [name for name in sys.modules if name.startswith("own_")]
+
+
+def test_an_installed_package_is_its_own_modules_only():
+    found = files_of("json.decoder")
+    assert {"json", "json.decoder", "json.scanner"} <= set(found)
+    assert {name.partition(".")[0] for name in found} == {"json"}
+
+
+def test_ids_that_became_numbers_are_errors(pool, module):
+    name = module("""
+        import pandas as pd
+
+        def f(pool):
+            return pd.DataFrame({"query_id": ["q1"], "item_id": ["12"], "score": [1.0]})
+    """)
+    with pytest.raises(SamepoolError, match="`12` is `0012` in the pool") as caught:
+        ask(pool, f"{name}:f")
+    assert caught.value.problems[0].code == "ids_as_numbers"
+
+
+def test_items_that_are_all_unknown_are_a_warning(pool, module):
+    name = module("""
+        import pandas as pd
+
+        def f(pool):
+            return pd.DataFrame({"query_id": ["q1"], "item_id": ["zz"], "score": [1.0]})
+    """)
+    (problem,) = ask(pool, f"{name}:f").problems
+    assert problem.code == "no_item_matches"
+    assert f"{name}:f has `zz`, pool has `0012`" in problem.text
