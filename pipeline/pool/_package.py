@@ -25,7 +25,7 @@ import os
 
 
 def prepare_metadata_for_build_wheel(folder, config_settings=None):
-    name = "{name}-{version}.dist-info"
+    name = "{folder}-{version}.dist-info"
     os.mkdir(os.path.join(folder, name))
     with open(os.path.join(folder, name, "METADATA"), "w") as stream:
         stream.write("Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n")
@@ -134,7 +134,8 @@ def _with_backend(package: Package, target: str) -> dict[str, str]:
     folder = Path(target) / "backend"
     (folder / "setuptools").mkdir(parents=True)
     (folder / "setuptools" / "__init__.py").touch()
-    code = _BACKEND.format(name=package.name, version=package.version)
+    named = {"name": package.name, "version": package.version}
+    code = _BACKEND.format(folder=package.name.replace("-", "_"), **named)
     (folder / "setuptools" / "build_meta.py").write_text(code, encoding="utf-8")
     others = os.environ.get("PYTHONPATH")
     path = os.pathsep.join([str(folder), *([others] if others else [])])
