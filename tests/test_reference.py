@@ -109,7 +109,12 @@ def test_every_setting_of_the_groups_is_named():
     for group, (cls, section) in groups.items():
         wanted = {f"{group}.{f.name}" for f in fields(cls)} - {"tracking.kind", "engine.kind"}
         assert wanted <= named(section), group
-    commands = (settings.CompareSettings, settings.UiCommand, settings.UploadCommand)
+    commands = (
+        settings.CompareSettings,
+        settings.UiCommand,
+        settings.UploadCommand,
+        settings.StampCommand,
+    )
     for cls in commands:
         assert {f.name for f in fields(cls)} <= named(8)
     default = settings.CompareSettings()
