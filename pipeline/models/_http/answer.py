@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from pipeline.models._http.troubles import AwayError, GarbledError, MistakeError
@@ -118,9 +119,15 @@ def _parse(payload: bytes, kind: str) -> Any:
 _FIX = "check the url: another service, or a page to log in, may answer there"
 
 
+@lru_cache(maxsize=256)
+def _keys(path: str) -> tuple[str, ...]:
+    """The keys of a path, split once rather than for every result."""
+    return tuple(path.split("."))
+
+
 def _at(value: Any, path: str) -> Any:
     """What stands at a path; None where it leads nowhere."""
-    for key in path.split("."):
+    for key in _keys(path):
         if isinstance(value, dict):
             value = value.get(key)
         elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
