@@ -29,7 +29,13 @@ from pipeline.models._http.troubles import AwayError, GarbledError, MistakeError
 from tests.endpoints.endpoint import Endpoint, serving
 
 BODY = {"query": {"match": {"title": "{query_id}"}}}
-QUICK = {"timeout": 0.4, "deadline": 1.0, "backoff": 0.01, "probe": 0}
+QUICK = {"timeout": 10, "deadline": 20, "backoff": 0.01, "probe": 0}
+LIMITS = {  # of the modes that are slow on purpose; a busy machine must not look like one
+    "nap": {"timeout": 0.5},
+    "asleep": {"timeout": 0.4},
+    "drip": {"timeout": 5, "deadline": 1},
+    "headers": {"timeout": 5, "deadline": 1},
+}
 SECRET = "hunter2+/x"
 
 
@@ -64,7 +70,7 @@ def ask(endpoint: Endpoint, pool: Pool) -> Callable[..., Run]:
     """The run of an endpoint that behaves in some way."""
 
     def call(mode: str, scratch: Path | None = None, seed: int = 0, **options: Any) -> Run:
-        model = http(endpoint.url(mode), **options)
+        model = http(endpoint.url(mode), **LIMITS.get(mode, {}), **options)
         origin = model.origin("es_new", "es_new")
         return rank(model, origin, pool, Tools(scratch=scratch, seed=seed, origin=origin))
 
@@ -615,7 +621,8 @@ def test_a_certificate_is_checked(make_pool, tmp_path) -> None:
             rank(model, model.origin("m", "m"), pool, Tools())
         model = http(url, timeout=5, deadline=10, ca_bundle=str(cert))
         assert len(rank(model, model.origin("m", "m"), pool, Tools()).final.query) == 20
-        late = http(url.replace("/ok/", "/drip/"), ca_bundle=str(cert), retries=0, timeout=5)
+        drip = {"url": url.replace("/ok/", "/drip/"), **LIMITS["drip"]}
+        late = http(**drip, ca_bundle=str(cert), retries=0)
         with pytest.raises(UnreachableError, match=r"no whole answer within 1 s"):
             rank(late, late.origin("m", "m"), pool, Tools())
     gone = http(url, ca_bundle=str(tmp_path / "nowhere.pem"))
