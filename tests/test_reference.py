@@ -91,9 +91,9 @@ def test_every_other_kind_and_setting_is_named():
     for stage in ("formats", "report", "tracking", "engine"):
         assert set(kinds(stage)) <= named(STAGES.get(stage, 8))
     of_pool = {name: line for name, line in rows(1) if line.count("|") == 4}
-    files, movielens = (plugin("pool", kind, "pool") for kind in ("files", "movielens"))
+    pools = [plugin("pool", kind, "pool") for kind in ("files", "movielens", "semanlink")]
     told = {word for line in of_pool.values() for word in re.findall(r"`(\w+)`", line)}
-    assert {f.name for f in fields(files)} | {f.name for f in fields(movielens)} <= told
+    assert {f.name for pool in pools for f in fields(pool)} <= told
     assert {f.name for f in fields(Declared)} <= told
     assert {f.name for f in fields(Ranker)} <= named(5)
     assert {f.name for f in fields(PoolFrames)} <= named(5)

@@ -1,0 +1,3 @@
+"""Text scorers need an extra."""
+
+NEEDS = "bm25s"

@@ -1,0 +1,3 @@
+"""The second demo needs an extra."""
+
+NEEDS = "wordllama"
