@@ -104,7 +104,8 @@ class Mlflow:
         """
         signature = self._registry(registry).signature(origin)
         problems = sources(pool, signature, _who(origin))[1]
-        return (*problems, *secrets.missing(secrets.read_auth(self.auth), origin.name))
+        auth = secrets.read_auth(self.auth)
+        return (*problems, *secrets.missing(auth, self.endpoint or "", origin.name))
 
     def rank(self, pool: Pool, tools: Tools) -> Ranking:
         """Lists of the best ``tools.keep_depth`` items of every query.

@@ -25,7 +25,8 @@ def main(command: list[str]) -> int:
 
 
 def _end_with_input(child: "subprocess.Popen[bytes]") -> None:
-    sys.stdin.buffer.read()
+    while os.read(0, 1):  # unbuffered: a lock of Python's would outlive the main thread
+        pass
     os.killpg(0, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         child.wait(_GRACE_SECONDS)

@@ -6,6 +6,7 @@ anew, as MLflow would take it for whole.
 """
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -36,6 +37,8 @@ _START_SECONDS = 1_800.0  # an environment may take long to install
 _POLL_SECONDS = 0.1
 _STOP_SECONDS = 10.0
 _LINES, _WIDTH = 4, 400
+_NOISE = re.compile(r" (INFO|WARNING) mlflow|^INFO:|Downloading artifacts")
+_TELLING = re.compile(r"^([Ee]rror|ERROR|cause)\b|^[\w.]*(Error|Exception|Exit)\b")
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -187,11 +190,15 @@ def _alone(root: Path, origin: Origin) -> Iterator[None]:
 
 
 def _last(log: Path) -> str:
-    """What matters most of the last things said: before a traceback of MLflow's own, else last."""
+    """What matters most of the last things said: errors by name, else the last lines.
+
+    MLflow ends with a traceback of its own that says no more than that a command failed.
+    """
     text = redact_uris(log.read_text(encoding="utf-8", errors="replace"))
-    told, mark, _trace = text.partition("Traceback (most recent call last)")
-    lines = [line.strip() for line in told.splitlines() if line.strip() and " INFO " not in line]
-    if not mark or not lines:
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-    shown = " / ".join(lines[-_LINES:])
-    return shown if len(shown) <= _WIDTH else f"...{shown[-_WIDTH:]}"
+    told, mark, trace = text.rpartition("Traceback (most recent call last)")
+    if not mark or "ShellCommandException" not in trace:
+        told = text
+    lines = [line.strip() for line in told.splitlines()]
+    lines = [line for line in lines if line and not _NOISE.search(line)]
+    shown = " / ".join([line for line in lines if _TELLING.search(line)][-2:] or lines[-_LINES:])
+    return shown if len(shown) <= _WIDTH else f"{shown[:_WIDTH]}..."
