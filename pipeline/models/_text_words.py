@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfTransformer
 
-from pipeline.core.arrays import I64, Bool
+from pipeline.core.arrays import I64
 from pipeline.core.problems import fault
 from pipeline.core.suggest import did_you_mean
 from pipeline.models._text import Texts, need
@@ -75,31 +74,6 @@ def stemmer(kind: str, language: str) -> Stem:
         raise fault("unknown_language", text, did_you_mean(language, known))
     found: Stem = Stemmer.Stemmer(language).stemWords
     return found
-
-
-def weights(counts: Counts, written: Bool, *, sublinear: bool) -> Counts:
-    """TF-IDF weights instead of counts, each text's scaled to length 1.
-
-    Args:
-        counts: how often each term stands in each text.
-        written: (I,) items that have a text: what idf is counted over.
-        sublinear: whether a count f is read as 1 + log f.
-    """
-    if not counts.items.shape[1]:
-        return counts
-    scale = TfidfTransformer(sublinear_tf=sublinear).fit(counts.items[written])
-    return Counts(*(scale.transform(part).tocsr() for part in (counts.queries, counts.items)))
-
-
-def libraries(language: str) -> tuple[str, ...]:
-    """Distributions that decide what TF-IDF weights are, given the stemmer's language."""
-    own = ("scikit-learn", "numpy", "scipy")
-    return own if language == NONE else (*own, "PyStemmer")
-
-
-def english(name: str) -> frozenset[str]:
-    """scikit-learn's English stop words, or none."""
-    return frozenset() if name == NONE else ENGLISH_STOP_WORDS
 
 
 def _places(

@@ -10,7 +10,8 @@ from pipeline.models import Ranking, Registry, Tools
 from pipeline.models._identity import fitted
 from pipeline.models._text import Columns, check, read, refuse_none
 from pipeline.models._text_rank import by_terms
-from pipeline.models._text_words import count, english, libraries, stemmer, weights
+from pipeline.models._text_weights import english, libraries, weights
+from pipeline.models._text_words import count, stemmer
 
 
 @dataclass(frozen=True, slots=True)
