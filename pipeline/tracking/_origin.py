@@ -97,7 +97,9 @@ def _spans(versions: list[str]) -> str:
 
 def _of_version(where: Where, uri: str, found: Any) -> Origin:
     resolved = f"models:/{found.name}/{found.version}"
-    model_id = getattr(found, "model_id", None) or None
+    # Registries in a database keep the logged model's id in the version's source alone.
+    behind = re.fullmatch(r"models:/(m-[0-9a-f]{32})", found.source or "")
+    model_id = getattr(found, "model_id", None) or (behind[1] if behind else None)
     origin = Origin(
         "", "mlflow", uri, resolved, found.name, str(found.version), model_id, path=found.source
     )
