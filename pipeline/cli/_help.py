@@ -4,6 +4,7 @@ COMMANDS = {
     "compare": "score the models on one pool, measure, test, decide, report, log",
     "check": "everything that can be checked before a model runs",
     "gate": "decide again from logged evidence, under the same or other rules",
+    "freeze": "make a pool from raw tables: cut, merge, sample, record weights and lineage",
     "stamp": "say which registered version made a run, so that the run can stand for it",
     "ui": "the MLflow UI on the embedded store",
     "upload": "send results kept on disk to MLflow",
@@ -47,6 +48,28 @@ Overrides:
               for a run of a server gate/ here)
 
 Exit code 0 if a candidate passes, 3 if none does, 4 if none does and one is inconclusive.""",
+    "freeze": """\
+  samepool freeze source.queries=queries.parquet source.items=items.parquet \\
+      source.qrels=qrels.parquet source.logs='logs/*.parquet' as_of=2026-06-01 n=5000 out=pools/june
+  samepool freeze source.queries=log.csv.gz source.qrels=qrels.csv as_of=2026-06-01T12:00:00Z \\
+      'columns.queries={query_id: qid}' 'allocation={head: 1000, torso: 2000, tail: 2000}' \\
+      out=pools/june
+
+Writes a folder of Parquet tables with pool.json: use it as pool=frozen pool.path=pools/june. The
+same tables and seed give the same bytes, whatever the order of rows, the format or the threads.
+
+Overrides:
+  source.TABLE=PATH   queries, items, qrels, logs: Parquet, CSV or TSV (.gz); a file, a glob or a
+                      folder; source.train=PATH instead of logs: refused if it holds later rows
+  columns.TABLE={..}  our name of a column: the name that it has there
+  as_of=TIME          everything later is cut, and counted
+  train_until=TIME    last moment of the logs; evaluate_from=TIME first moment of the queries
+  repeats.by=loose    texts that differ in case and white space are one query; exact, none
+  n=N                 queries to sample; allocation=equal, proportional or {head: 1000, ...}
+  strata={..}         shares of traffic: {head: .5, torso: .4, tail: .1}
+  min_judged=1        judgments that a query needs; min_relevant=0
+  negatives.per_query=N  candidates: judged items and N others
+  memory=4GB          of the engine; the rest spills to temp=FOLDER""",
     "stamp": """\
   samepool stamp run=ce.trec version=models:/ranker/13 pool=shop
   samepool stamp run=ce.trec retrieval=bm25.trec version=models:/ranker@challenger pool=shop

@@ -35,6 +35,7 @@ SCHEMAS: dict[str, type[Any]] = {
     "check": schema.CompareSettings,
     "gate": schema.GateCommand,
     "stamp": schema.StampCommand,
+    "freeze": schema.FreezeCommand,
     "upload": schema.UploadCommand,
     "ui": schema.UiCommand,
 }

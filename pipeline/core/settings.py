@@ -125,6 +125,75 @@ class StampCommand:
 
 
 @dataclass
+class FreezeSource:
+    """Raw tables: a file, a glob, or a folder of parts, in Parquet, CSV or TSV, also .gz."""
+
+    queries: str | None = None
+    items: str | None = None
+    qrels: str | None = None
+    logs: str | None = None
+    train: str | None = None  # logs that are declared to be cut already
+
+
+@dataclass
+class FreezeColumns:
+    """Our name of a column -> that in the raw table, a table each."""
+
+    queries: Any = None
+    items: Any = None
+    qrels: Any = None
+    logs: Any = None
+
+
+@dataclass
+class FreezeRepeats:
+    """Which raw rows are one query."""
+
+    by: str = "loose"
+    per_user: bool = False
+    conflicts: str = "error"
+
+
+@dataclass
+class FreezeNegatives:
+    """Unjudged items drawn into a candidates table."""
+
+    per_query: int = 0
+    how: str = "uniform"
+    seed: int | None = None
+
+
+@dataclass
+class FreezeCommand:
+    """conf/freeze.yaml: make a pool from raw tables."""
+
+    source: FreezeSource = field(default_factory=FreezeSource)
+    columns: FreezeColumns = field(default_factory=FreezeColumns)
+    as_of: str | None = None  # everything later is cut
+    train_until: str | None = None  # last moment of the logs; as_of where unset
+    evaluate_from: str | None = None  # first moment of the queries
+    repeats: FreezeRepeats = field(default_factory=FreezeRepeats)
+    min_judged: int = 1
+    min_relevant: int = 0
+    relevant_from: float = 1.0
+    n: int | None = None  # queries to sample; all where unset
+    strata: Any = None  # stratum -> share of traffic
+    allocation: Any = "equal"
+    seed: int = 20_240_229
+    negatives: FreezeNegatives = field(default_factory=FreezeNegatives)
+    items: str = "all"  # or needed
+    logs: str = "all"  # or sampled, or none
+    labels: str = "unknown"
+    labels_reason: str | None = None
+    grades: Any = None
+    memory: str = "4GB"
+    threads: int | None = None
+    temp: str | None = None
+    name: str | None = None
+    out: str | None = None
+
+
+@dataclass
 class UploadCommand:
     """conf/upload.yaml: send results kept on disk."""
 

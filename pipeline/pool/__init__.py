@@ -1,18 +1,19 @@
 """Pool: the queries, items, judgments, candidates and logs that every model is measured on."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pipeline.core.pool import Pool
-from pipeline.core.problems import Problem, raise_errors
+from pipeline.core.problems import Problem
 from pipeline.core.registry import build
-from pipeline.pool._assemble import assemble
-from pipeline.pool._clean import clean
-from pipeline.pool._encode import encode
-from pipeline.pool._relations import check
+from pipeline.core.settings import FreezeCommand
+from pipeline.pool._load import pool_of
 from pipeline.pool._tables import Tables
 
-__all__ = ["Source", "Tables", "load"]
+if TYPE_CHECKING:
+    from pipeline.pool._freeze import Frozen
+
+__all__ = ["Source", "Tables", "freeze", "load"]
 
 
 class Source(Protocol):
@@ -41,10 +42,21 @@ def load(spec: Mapping[str, Any]) -> Pool:
     """
     source: Source = build("pool", spec, "pool")
     problems: list[Problem] = []
-    cleaned = clean(source.tables(problems), problems)
-    raise_errors(problems)
-    encoded = encode(cleaned, problems)
-    raise_errors(problems)
-    check(encoded, problems)
-    raise_errors(problems)
-    return assemble(encoded, problems)
+    return pool_of(source.tables(problems), problems)
+
+
+def freeze(settings: FreezeCommand) -> "Frozen":
+    """Makes a pool from raw tables larger than memory, and writes it as a folder.
+
+    Args:
+        settings: of conf/freeze.yaml.
+
+    Returns:
+        The pool, and what was cut, merged and drawn on the way.
+
+    Raises:
+        SamepoolError: everything that is wrong with settings or tables; nothing is written then.
+    """
+    from pipeline.pool._freeze import freeze as make  # noqa: PLC0415 - only freezing needs DuckDB
+
+    return make(settings)

@@ -26,6 +26,7 @@ class Tables:
         items: one row an item; None: what is judged or a candidate.
         candidates: query_id, item_id, features.
         logs: past interactions.
+        digest: what the pool's digest must be; None: anything.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Tables:
     items: pa.Table | None = None
     candidates: pa.Table | None = None
     logs: pa.Table | None = None
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,158 @@
+"""Freezes a pool: raw tables larger than memory in, a folder of Parquet with digests out."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pipeline import __version__
+from pipeline.core.pool import Pool
+from pipeline.core.problems import Problem, fault
+from pipeline.core.settings import FreezeCommand
+from pipeline.kernels.digest import of_file
+from pipeline.pool._freeze import cut, leaks, merge, negatives, sample, write
+from pipeline.pool._freeze.engine import Engine
+from pipeline.pool._freeze.place import settle, unwritable
+from pipeline.pool._freeze.plan import Plan, plan
+from pipeline.pool._freeze.strata import Stratum
+from pipeline.pool._load import pool_of
+from pipeline.pool._record import Record, read_tables, write_record
+
+__all__ = ["Frozen", "freeze"]
+
+_Counts = dict[str, dict[str, int]]
+_Files = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """What was made.
+
+    Attributes:
+        pool: without its logs, which may be larger than memory.
+        record: as in pool.json.
+        strata: with their sizes and samples.
+        folder: where it lies.
+        fresh: false where the very same pool was there already.
+        problems: warnings and notes.
+    """
+
+    pool: Pool
+    record: Record
+    strata: tuple[Stratum, ...]
+    folder: Path
+    fresh: bool
+    problems: tuple[Problem, ...]
+
+
+def freeze(settings: FreezeCommand) -> Frozen:
+    """Cuts, merges, samples and writes; see :func:`pipeline.pool.freeze`."""
+    asked = plan(settings)
+    target = Path(asked.out)
+    unwritable(target)
+    with _workshop(target, settings.temp) as (folder, scratch):
+        engine = Engine(scratch, settings.memory, settings.threads)
+        try:
+            raw = cut.open_all(engine, asked)
+            counts, strata = _draw(engine, raw, asked)
+            files = _write(engine, raw, asked, folder)
+            counts["leaks"] = leaks.count(engine, raw, asked)
+        finally:
+            engine.close()
+        record = _record(asked, raw, (counts, strata), files)
+        problems: list[Problem] = leaks.notes(counts, asked)
+        pool = pool_of(read_tables(folder, record, problems, logs=False), problems)
+        record = replace(record, digest=pool.digest)
+        write_record(record, folder)
+        fresh = settle(folder, target, record)
+    return Frozen(pool, record, strata, target, fresh, pool.problems)
+
+
+def _draw(engine: Engine, raw: cut.Raw, asked: Plan) -> tuple[_Counts, tuple[Stratum, ...]]:
+    counts: _Counts = {"queries": cut.read_queries(engine, raw, asked)}
+    counts["queries"] |= merge.merge_queries(engine, raw, asked)
+    counts["items"] = cut.read_items(engine, raw, asked)
+    counts["qrels"] = merge.unite_judgments(engine, raw, asked)
+    counts["logs"] = cut.read_logs(engine, raw, asked)
+    counts["population"], strata = sample.draw(engine, asked)
+    return counts, strata
+
+
+def _write(engine: Engine, raw: cut.Raw, asked: Plan, folder: Path) -> _Files:
+    """File -> sha256, bytes, rows."""
+    rows = {
+        "queries.parquet": write.write_queries(engine, raw, folder),
+        "qrels.parquet": write.write_qrels(engine, folder),
+    }
+    if asked.negatives.per_query:
+        table, _ = negatives.candidates(engine, raw, asked)
+        rows["candidates.parquet"] = write.write_table(table, folder / "candidates.parquet")
+    rows["items.parquet"] = write.write_items(engine, raw, asked, folder)
+    rows["logs.parquet"] = write.write_logs(engine, raw, asked, folder)
+    return {
+        path.name: {
+            "sha256": of_file(str(path)),
+            "bytes": path.stat().st_size,
+            "rows": rows[path.name],
+        }
+        for path in sorted(folder.glob("*.parquet"))
+    }
+
+
+def _record(
+    asked: Plan,
+    raw: cut.Raw,
+    drawn: tuple[_Counts, tuple[Stratum, ...]],
+    files: _Files,
+) -> Record:
+    counts, strata = drawn
+    return Record(
+        name=asked.settings.name or Path(asked.out).name,
+        digest="",
+        declared=asked.declared(
+            catalogue=counts["items"]["rows"] - counts["items"]["after_as_of"]
+            if counts["items"]
+            else None,
+            sampling=sample.words(asked, strata),
+            facts=sample.design(asked, counts["population"], strata),
+        ),
+        files=files,
+        sources={table: _lineage(source, raw.rows[table]) for table, source in raw.sources.items()},
+        counts=counts,
+        settings=asdict(asked.settings),
+        samepool=__version__,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _lineage(source: Any, rows: int) -> dict[str, Any]:
+    return {
+        "path": source.asked,
+        "rows": rows,
+        "files": [
+            {"file": file, "sha256": of_file(file), "bytes": Path(file).stat().st_size}
+            for file in source.files
+        ],
+    }
+
+
+@contextmanager
+def _workshop(target: Path, temp: str | None) -> Iterator[tuple[Path, Path]]:
+    """A folder that will become the pool, and one for what does not fit in memory."""
+    parent = target.parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=".new-", dir=parent))
+        scratch = Path(tempfile.mkdtemp(prefix=".freeze-", dir=temp or parent))
+    except OSError as error:
+        text = f"cannot be written: {error.strerror or error}"
+        raise fault("cannot_write", text, "choose another out or temp", file=str(parent)) from error
+    try:
+        yield folder, scratch
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
