@@ -8,13 +8,14 @@ from pipeline.kernels.simulate.clicks import Clicks, Sessions
 from pipeline.kernels.simulate.effects import expected_recall
 from pipeline.kernels.simulate.parameters import AS_OF, DEVICES, GRADES, Plant, System, World
 from pipeline.kernels.simulate.systems import Answers, answers
-from pipeline.kernels.simulate.truth import Simulation, Truth
+from pipeline.kernels.simulate.truth import Asks, Simulation, Truth
 
 __all__ = [
     "AS_OF",
     "DEVICES",
     "GRADES",
     "Answers",
+    "Asks",
     "Clicks",
     "Plant",
     "Sessions",

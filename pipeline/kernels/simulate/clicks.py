@@ -133,6 +133,6 @@ def _shown(world: Simulation, system: str, query: I64, n: int) -> tuple[I32, U8,
     for at in range(0, len(query), size):
         truth = world.truth(query[at : at + size])
         items, grades = first_places(answers(world, system, truth), n)
-        parts.append((items, grades, truth.user, truth.asked))
+        parts.append((items, grades, truth.asks.user, truth.asks.asked))
     items, grades, user, asked = (np.concatenate(column) for column in zip(*parts, strict=True))
     return items, grades, user, asked

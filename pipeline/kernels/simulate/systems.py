@@ -44,13 +44,15 @@ def answers(world: Simulation, system: str, truth: Truth) -> Answers:
         KeyError: there is no such system.
     """
     luck = _Luck(world, system, truth)
-    near, good = world.near(truth)
     lost, pushed, signal = _quality(world, system, truth, luck)
     # One row a query: relevant items first, then the others; what cannot be shown comes last.
     key = np.hstack(
-        [np.where(lost, np.inf, -1.0), np.where(good, luck.uniform("retrieved", near), np.inf)]
+        [
+            np.where(lost, np.inf, -1.0),
+            np.where(truth.good, luck.uniform("retrieved", truth.near), np.inf),
+        ]
     )
-    item = np.hstack([truth.item, near])
+    item = np.hstack([truth.item, truth.near])
     place = np.sort(np.argpartition(key, world.world.depth - 1)[:, : world.world.depth], axis=1)
     most = truth.item.shape[1]
     relevant = place < most
@@ -82,7 +84,7 @@ class _Luck:
         alike, seed, query = (
             self.world.world.alike,
             self.world.world.seed,
-            self.truth.query[:, None],
+            self.truth.asks.query[:, None],
         )
         shared = normal(seed, what, query, item + 1)
         own = normal(seed, f"{what} by {self.system}", query, item + 1)
@@ -94,7 +96,7 @@ class _Luck:
         alike, seed, query = (
             self.world.world.alike,
             self.world.world.seed,
-            self.truth.query[:, None],
+            self.truth.asks.query[:, None],
         )
         shared = uniform(seed, what, query, item)
         own = uniform(seed, f"{what} by {self.system}", query, item)
@@ -103,7 +105,7 @@ class _Luck:
     def struck(self, plant: Plant) -> Bool:
         """(B, R) relevant items that a planted failure strikes, if it is about them."""
         name = f"{plant.stage} of {self.system} fails"
-        query, item = self.truth.query[:, None], self.truth.item + 1
+        query, item = self.truth.asks.query[:, None], self.truth.item + 1
         return uniform(self.world.world.seed, name, query, item) < plant.size
 
 

@@ -38,15 +38,13 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Truth:
-    """B queries, and at most R relevant items of each.
+class Asks:
+    """B queries.
 
     Attributes:
         query: (B,) numbers.
         user, group, device: (B,) numbers; group and device in the order that the world names them.
         asked: (B,) microseconds.
-        item: (B, R) relevant items; -1 past the end.
-        grade: (B, R) 1 to 3; 0 past the end.
     """
 
     query: I64
@@ -54,8 +52,25 @@ class Truth:
     group: I32
     device: I32
     asked: I64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """B queries, at most R relevant items of each, and N that systems take for relevant.
+
+    Attributes:
+        asks: the queries.
+        item: (B, R) relevant items; -1 past the end.
+        grade: (B, R) 1 to 3; 0 past the end.
+        near: (B, N) items that are not relevant.
+        good: (B, N) which of those count: others repeat one, may not be shown, or are relevant.
+    """
+
+    asks: Asks
     item: I32
     grade: U8
+    near: I32
+    good: Bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,36 +130,39 @@ class Simulation:
         rank[shuffled(self.world.seed, "frequency", n)] = np.arange(1, n + 1)
         return np.rint((n / rank) ** self.world.zipf).astype(np.int64)
 
-    def truth(self, query: I64) -> Truth:
+    def asks(self, query: I64) -> Asks:
         """Those queries; the same whatever else is asked for. (B,) numbers."""
         world, seed = self.world, self.world.seed
         user = np.searchsorted(self._users, uniform(seed, "user", query))
         user = np.minimum(user, world.n_users - 1)
         span = int(world.query_days * DAY)
-        asked = AS_OF - 1 - (uniform(seed, "asked", query) * (span - 1)).astype(np.int64)
-        item, grade = self._relevant(query, user, asked)
-        return Truth(
+        return Asks(
             query=query,
             user=user,
             group=_choice(uniform(seed, "group", user), world.groups.values()),
             device=_choice(uniform(seed, "device", query), DEVICES.values()),
-            asked=asked,
-            item=item,
-            grade=grade,
+            asked=AS_OF - 1 - (uniform(seed, "asked", query) * (span - 1)).astype(np.int64),
         )
 
-    def _relevant(self, query: I64, user: I64, asked: I64) -> tuple[I32, U8]:
+    def truth(self, query: I64) -> Truth:
+        """What is relevant to those queries, and what seems to be. (B,) numbers."""
+        asks = self.asks(query)
+        item, grade = self._relevant(asks)
+        near, good = self._near(asks, item)
+        return Truth(asks, item, grade, near, good)
+
+    def _relevant(self, asks: Asks) -> tuple[I32, U8]:
         """Draws more items than needed; of those that may be shown, the first few that differ."""
         world, seed, most = self.world, self.world.seed, self.world.most_relevant
-        rows, draws = query[:, None], np.arange(3 * most + 5)
-        likes = (uniform(seed, "likes", user) * world.n_categories).astype(np.int64)[:, None]
+        query, rows, draws = asks.query, asks.query[:, None], np.arange(3 * most + 5)
+        likes = (uniform(seed, "likes", asks.user) * world.n_categories).astype(np.int64)[:, None]
         own = uniform(seed, "taste", rows, draws) < world.taste
         first = np.where(own, self._shelf.edge[likes], 0)
         past = np.where(own, self._shelf.edge[likes + 1], world.n_items)
         drawn = self._shelf.draw(uniform(seed, "relevant", rows, draws), first, past)
         wanted = 1 + (uniform(seed, "how many", query) * most).astype(np.int64)
         wanted[uniform(seed, "nothing", query) < world.nothing_relevant] = 0
-        good = self.shown(asked[:, None], drawn) & ~_again(drawn)
+        good = self._shown(asks, drawn) & ~_again(drawn)
         place = np.cumsum(good, axis=1) - 1
         row, column = np.nonzero(good & (place < wanted[:, None]))
         place = place[row, column]
@@ -155,31 +173,27 @@ class Simulation:
         grade[row, place] = 1 + _choice(chance, GRADES)
         return item, grade
 
-    def near(self, truth: Truth) -> tuple[I32, Bool]:
-        """(B, N) items that systems take for relevant, and which of them they may show.
-
-        Drawn from N cells of equal weight, so that those of a query differ but for neighbours.
-        """
-        seed, n = self.world.seed, self.n_near
-        cell = np.arange(n)
-        chance = (cell + uniform(seed, "near", truth.query[:, None], cell)) / n
+    def _near(self, asks: Asks, relevant: I32) -> tuple[I32, Bool]:
+        """Drawn from N cells of equal weight: only neighbours can be the same item."""
+        cell = np.arange(self.n_near)
+        chance = (cell + uniform(self.world.seed, "near", asks.query[:, None], cell)) / self.n_near
         item = self._even.draw(chance, np.zeros(1, np.int64), np.array([self.world.n_items]))
-        good = self.shown(truth.asked[:, None], item)
+        good = self._shown(asks, item)
         good[:, 1:] &= item[:, 1:] != item[:, :-1]
-        for column in range(truth.item.shape[1]):
-            good &= item != truth.item[:, column, None]
+        for column in relevant.T:
+            good &= item != column[:, None]
         return item, good
 
-    def shown(self, asked: I64, item: I32) -> Bool:
-        """Whether the items may be shown then; the two broadcast."""
-        return eligible(asked, self.items.start[item], self.items.end[item])
+    def _shown(self, asks: Asks, item: I32) -> Bool:
+        """(B, ·) whether the items may be shown at the query's time."""
+        return eligible(asks.asked[:, None], self.items.start[item], self.items.end[item])
 
     def planted(self, plant: Plant, truth: Truth) -> Bool:
         """(B, R) whether a failure is about the query and its relevant item."""
         world = self.world
         codes: dict[str, tuple[list[Any], NDArray[Any]]] = {
-            "group": (list(world.groups), truth.group[:, None]),
-            "device": (list(DEVICES), truth.device[:, None]),
+            "group": (list(world.groups), truth.asks.group[:, None]),
+            "device": (list(DEVICES), truth.asks.device[:, None]),
             "category": (list(world.categories), self.items.category[truth.item]),
             "new_items": ([False, True], self.items.new[truth.item]),
         }

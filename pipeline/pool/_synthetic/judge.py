@@ -55,7 +55,7 @@ class Judging:
         """Each pair once; -1 stands for no item."""
         seed, n = world.world.seed, world.world.n_items
         row, column = np.nonzero(item >= 0)
-        key, first = np.unique(truth.query[row] * n + item[row, column], return_index=True)
+        key, first = np.unique(truth.asks.query[row] * n + item[row, column], return_index=True)
         grades = grade[row[first], column[first]]
         query, items = np.divmod(key, n)
         if self.noise:

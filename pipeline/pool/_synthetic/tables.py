@@ -21,19 +21,15 @@ def ids(letter: str, n: int) -> pa.Array:
 
 def queries(world: Simulation, query_ids: pa.Array, user_ids: pa.Array) -> pa.Table:
     """One row a query: whose, when, how often; group and device."""
-    parts = [world.truth(np.arange(block.start, block.stop)) for block in world.blocks()]
-    user, asked, group, device = (
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("user", "asked", "group", "device")
-    )
+    found = world.asks(np.arange(world.world.n_queries))
     return pa.table(
         {
             "query_id": query_ids,
-            "user_id": user_ids.take(pa.array(user)),
-            "issued_at": time(asked),
+            "user_id": user_ids.take(pa.array(found.user)),
+            "issued_at": time(found.asked),
             "frequency": pa.array(world.frequency()),
-            "group": words(world.world.groups, group),
-            "device": words(DEVICES, device),
+            "group": words(world.world.groups, found.group),
+            "device": words(DEVICES, found.device),
         }
     )
 
