@@ -118,7 +118,9 @@ class Task:
         try:
             _link(keep(run, pool, cache, key), target)
         except SamepoolError as error:
-            report([replace(problem, severity="warning") for problem in error.problems])
+            fix = "its lists are not reused; engine.cache=FOLDER keeps them elsewhere"
+            found = [replace(problem, severity="warning", fix=fix) for problem in error.problems]
+            report([replace(problem, file=str(cache)) for problem in found])
             write_run(run, pool, target)
 
     def _key(self, origin: Origin) -> str:
