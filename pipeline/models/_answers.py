@@ -80,8 +80,8 @@ class Reader:
     def _numbers(self, values: np.ndarray[Any, Any]) -> F64:
         if values.dtype.kind in "biuf":
             return values.astype(np.float64)
-        for value in values:
-            if value is not None and not isinstance(value, int | float | np.number):
+        for value in values.tolist():
+            if value is not None and not isinstance(value, int | float):
                 text = f"{self.who} returns {value!r}, not a number: a label is no score"
                 fix = "a classifier needs output: CLASS (env: inprocess); else return numbers"
                 raise fault("bad_prediction", text, fix)
