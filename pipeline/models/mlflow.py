@@ -1,6 +1,6 @@
 """A model of a registry, or a logged one: in this process, in one of its own, or on a server."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
@@ -18,7 +18,7 @@ from pipeline.models import Ranking, Registry, Tools
 from pipeline.models._answers import Output, Reader, of_loaded
 from pipeline.models._http import secrets
 from pipeline.models._invocations import Asking, Server
-from pipeline.models._pairs import sources
+from pipeline.models._pairs import Source, sources
 from pipeline.models._scoring import Scoring
 
 
@@ -102,10 +102,15 @@ class Mlflow:
 
         Reads the model's signature alone, none of its code.
         """
-        signature = self._registry(registry).signature(origin)
-        problems = sources(pool, signature, _who(origin))[1]
-        auth = secrets.read_auth(self.auth)
-        return (*problems, *secrets.missing(auth, self.endpoint or "", origin.name))
+        return self._inputs(pool, origin, self._registry(registry))[1]
+
+    def _inputs(
+        self, pool: Pool, origin: Origin, registry: Registry
+    ) -> tuple[Mapping[str, Source], tuple[Problem, ...]]:
+        """The columns to give the model, and what is wrong with them or with the credentials."""
+        wanted, problems = sources(pool, registry.signature(origin), _who(origin))
+        missing = secrets.missing(secrets.read_auth(self.auth), self.endpoint or "", origin.name)
+        return wanted, (*problems, *missing)
 
     def rank(self, pool: Pool, tools: Tools) -> Ranking:
         """Lists of the best ``tools.keep_depth`` items of every query.
@@ -118,13 +123,13 @@ class Mlflow:
         registry, origin = self._registry(tools.registry), tools.origin
         if origin is None:
             raise fault("no_origin", f"{self.uri} is not resolved")
-        raise_errors(self.fits(pool, origin, registry))
-        wanted, _ = sources(pool, registry.signature(origin), _who(origin))
+        wanted, problems = self._inputs(pool, origin, registry)
+        raise_errors(problems)
         with self._opened(registry, origin, tools) as ask:
             work = Scoring(pool, tools, wanted, ask, _who(origin), self.batch_rows)
             final = work.lists()
         found = work.spread.problem(_who(origin), allowed=self.allow_ties)
-        problems = raise_errors([found] if found else [])
+        problems = raise_errors((found,) if found else ())
         return Ranking(final, None, pa.array([], pa.string()), problems=problems)
 
     def _registry(self, registry: Registry | None) -> Registry:

@@ -99,6 +99,19 @@ def test_without_candidates_every_pair_is_scored(pool, as_dict, batch_rows):
     assert found == {"q1": {"b": -1.0, "c": 1.0}, "q2": {"b": -3.0, "c": -1.0}}
 
 
+def test_no_candidates_at_all_are_no_lists(pool, as_dict):
+    registry = Registry(None, "price")
+    none = replace(pool, candidates=pool.candidates.slice(0, 0))
+    assert scored(Mlflow(URI), registry, none, as_dict) == {}
+
+
+def test_candidates_in_any_order_are_scored_with_their_own_features(pool, as_dict):
+    registry = Registry(lambda t: t["bm25"], "bm25")
+    mixed = replace(pool, candidates=pool.candidates.take(pa.array([4, 1, 3, 0, 2])))
+    expected = {"q1": {"a": 0.1, "b": 0.2, "c": 0.3}, "q2": {"a": 0.4, "c": 0.5}}
+    assert scored(Mlflow(URI, batch_rows=2), registry, mixed, as_dict) == expected
+
+
 def test_everything_wrong_with_the_columns_is_named_before_the_model_is_loaded(pool):
     registry = Registry(
         None, "price_z", "lang", ("stock", "long"), ("price", "integer"), ("id", "string", False)
