@@ -47,7 +47,7 @@ class Part:
         sign = "," if self.kind == "csv" else "\t"
         return (
             f"read_csv({names}, auto_detect=false, header=true, delim={text(sign)}, {quotes},"
-            f" nullstr='', columns={{{columns}}}, strict_mode=true, max_line_size=33554432,"
+            f" nullstr='', columns={{{columns}}}, strict_mode=true,"
             " hive_partitioning=false)"
         )
 

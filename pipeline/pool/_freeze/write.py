@@ -111,11 +111,13 @@ def _types(engine: Engine, table: str, names: list[str]) -> dict[str, str]:
         number = f"TRY_CAST({raw} AS DOUBLE)"
         lost = f"{number} = 0 AND regexp_matches({raw}, '^[^eE]*[1-9]')"
         kept = f"{number} IS NOT NULL AND abs({number}) < {_EXACT} AND NOT ({lost})"
-        whole, real, truth, n = engine.row(
-            f"SELECT bool_and(regexp_full_match({raw}, '{_INT}') AND TRY_CAST({raw} AS BIGINT) IS"
-            f" NOT NULL), bool_and(regexp_full_match({raw}, '{_FLOAT}') AND {kept}),"
-            f" bool_and(lower({raw}) IN ('true', 'false')), count({raw}) FROM {table}"
+        good = (
+            f"regexp_full_match({raw}, '{_INT}') AND TRY_CAST({raw} AS BIGINT) IS NOT NULL",
+            f"regexp_full_match({raw}, '{_FLOAT}') AND {kept}",
+            f"lower({raw}) IN ('true', 'false')",
         )
+        all_good = ", ".join(f"bool_and({one}) FILTER ({raw} IS NOT NULL)" for one in good)
+        whole, real, truth, n = engine.row(f"SELECT {all_good}, count({raw}) FROM {table}")
         # Integers past int64 stay text, even where a double holds them.
         if n and (whole or real or truth):
             found[name] = "BIGINT" if whole else "DOUBLE" if real else "BOOLEAN"
