@@ -96,4 +96,4 @@ def test_check_takes_what_compare_takes() -> None:
 def test_what_a_person_chooses_has_an_option_or_is_named_directly(stage: str) -> None:
     """Kinds without a file in conf/ are those that a path, a URI or a callable stands for."""
     used = {OmegaConf.load(path).kind for path in (CONF / stage).glob("*.yaml")}
-    assert set(kinds(stage)) - used <= {"run_file", "python", "mlflow", "item_column"}
+    assert set(kinds(stage)) - used <= {"run_file", "python", "mlflow", "item_column", "trees"}

@@ -20,7 +20,7 @@ from pipeline.core.scores import Reason
 from pipeline.gate import build as build_rules
 from pipeline.metrics._conventions import KNOWN
 from pipeline.models.python import PoolFrames
-from pipeline.models.two_stage import Ranker
+from pipeline.models.trees import Trees
 from pipeline.pool import load
 from pipeline.pool._clean import _SHAPES
 from pipeline.slices import assign
@@ -95,7 +95,7 @@ def test_every_other_kind_and_setting_is_named():
     told = {word for line in of_pool.values() for word in re.findall(r"`(\w+)`", line)}
     assert {f.name for pool in pools for f in fields(pool)} <= told
     assert {f.name for f in fields(Declared)} <= told
-    assert {f.name for f in fields(Ranker)} <= named(5)
+    assert {f.name for f in fields(Trees)} <= named(5)
     assert {f.name for f in fields(PoolFrames)} <= named(5)
 
 
@@ -113,6 +113,7 @@ def test_every_setting_of_the_groups_is_named():
         settings.CompareSettings,
         settings.UiCommand,
         settings.UploadCommand,
+        settings.FreezeCommand,
         settings.StampCommand,
     )
     for cls in commands:

@@ -138,8 +138,18 @@ def _no_key(match: re.Match[str], invocation: Invocation) -> SamepoolError:
     known = _keys(parent, invocation)
     if not known and re.match(r"^models\.\w", key):
         model, selected = key.split(".")[1], _keys("models", invocation)
-        fix = f"models=[{','.join([*selected, model])}] selects it"
-        return fault("unknown_key", f"{key}: model {model} is not selected", fix)
+        if model not in selected:
+            fix = f"models=[{','.join([*selected, model])}] selects it"
+            return fault("unknown_key", f"{key}: model {model} is not selected", fix)
+        above, _, last = parent.rpartition(".")
+        around = _keys(above, invocation)
+        if last in around:
+            fix = f"'{parent}={{...}}' makes it one"
+            return fault("unknown_key", f"{key}: {parent} is no mapping of options", fix)
+        parent, name, known = above, last, around
+    if name in known:  # a mapping, which an override may change but not add to
+        text = f"{key}=... names entries that {key} does not have"
+        return fault("unknown_key", text, f"+{key}=... adds entries")
     fix = did_you_mean(name, known) if known else f"+{key}=... adds a key where new ones may stand"
     return fault("unknown_key", f"there is no key {key}", fix)
 
@@ -213,6 +223,8 @@ def _keys(parent: str, invocation: Invocation) -> list[str]:
             node = compose(invocation.command, [*groups, f"hydra.searchpath=[{path}]"])
         for part in parent.split(".") if parent else []:
             node = node[part]
+        if not isinstance(node, Mapping):
+            return []
         return [str(key) for key in node if key != "kind"]
     except Exception:  # noqa: BLE001 - only a suggestion
         return []

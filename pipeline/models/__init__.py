@@ -14,7 +14,7 @@ from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, collect, raise_errors
 from pipeline.core.run import Lists, Origin, Run
 from pipeline.core.signature import Signature
-from pipeline.models import _check, _digest
+from pipeline.models import _check, _digest, _fixed
 from pipeline.models._check import Place
 
 
@@ -175,10 +175,12 @@ def rank(model: Model, origin: Origin, pool: Pool, tools: Tools) -> Run:
     book = _check.Book(origin, pool, foreign, of_final)
     final, found = _check.check(ranking.final, "list", book)
     found = (*ranking.problems, *found, *_check.costs(ranking.cost, book))
-    retrieval = None
-    if ranking.retrieval is not None:
+    before, retrieval = ranking.retrieval, None
+    if before is None and not getattr(model, "on_disk", False):  # a file names its own first stage
+        before = _fixed.first_stage(pool, final)
+    if before is not None:
         first = _check.Book(origin, pool, foreign, of_retrieval)
-        retrieval, more = _check.check(ranking.retrieval, "retrieval list", first)
+        retrieval, more = _check.check(before, "retrieval list", first)
         found = raise_errors((*found, *more))
         found = (*found, *_check.beyond(final, retrieval, book))
     problems = raise_errors(found)

@@ -84,7 +84,7 @@ def features(pool: Pool, window_days: float, tag_column: str | None) -> Features
     Raises:
         SamepoolError: the pool has no logs or no such column.
     """
-    log = read(pool, "two_stage")
+    log = read(pool, "trees")
     met = log.matrix()
     tags = _tags(pool, tag_column)
     activity = np.asarray(met.sum(axis=1), dtype=np.float64)
@@ -115,7 +115,7 @@ def _tags(pool: Pool, name: str | None) -> F64:
     if name is None:
         return np.zeros((n_items, 0))
     if name not in pool.items.column_names:
-        text = f"two_stage: items have no column {name!r} to take tags from"
+        text = f"trees: items have no column {name!r} to take tags from"
         raise fault("unknown_column", text, did_you_mean(name, pool.items.column_names))
     column = pool.items[name].combine_chunks()
     if not pa.types.is_list(column.type) and not pa.types.is_large_list(column.type):

@@ -27,7 +27,7 @@ def fitted(model: Any, name: str, requested: str, *libraries: str) -> Origin:
         {
             "kind": kind,
             "options": of_json(options),
-            "code": _code(type(model).__module__),
+            "code": code_of(type(model).__module__),
             **{library: version(library) for library in libraries},
         }
     )
@@ -35,7 +35,7 @@ def fitted(model: Any, name: str, requested: str, *libraries: str) -> Origin:
     return Origin(name, kind, requested, f"{kind}({shown})", source_digest=digest)
 
 
-def _code(module: str) -> str:
+def code_of(module: str) -> str:
     """Digest of the plugin's file and of every helper that it may call."""
     files = [Path(str(sys.modules[module].__file__)), Path(str(eligibility.__file__))]
     helpers = sorted(Path(__file__).parent.glob("_*.py"))

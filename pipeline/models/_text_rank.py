@@ -3,10 +3,11 @@
 import numpy as np
 from scipy import sparse
 
-from pipeline.core.arrays import F64, Bool
+from pipeline.core.arrays import F64, I32, I64, Bool
 from pipeline.core.pool import Pool
 from pipeline.models import Ranking, Tools
-from pipeline.models._blocks import rank_blocks
+from pipeline.models._blocks import ByPair, rank_blocks
+from pipeline.models._pairwise import paired
 
 _GRID = 2.0**24
 _DUST = 2.0**-30  # lengths below are what rounding left of nothing
@@ -32,7 +33,11 @@ def by_terms(
         scores: F64 = (queries[block] @ to_items).toarray()
         return scores
 
-    return rank_blocks(pool, tools, label, score, matched=lambda _block, scores: scores > 0)
+    def pairs(query: I32, item: I32) -> F64:
+        return paired(queries, items, query, item)
+
+    shared = ByPair(pairs, matched=lambda _query, scores: scores > 0)
+    return rank_blocks(pool, tools, label, score, pairs=shared)
 
 
 def by_cosine(pool: Pool, tools: Tools, label: str, queries: F64, items: F64) -> Ranking:
@@ -47,13 +52,21 @@ def by_cosine(pool: Pool, tools: Tools, label: str, queries: F64, items: F64) ->
     """
     asked, shown = unit(queries), unit(items)
     known, written = (np.asarray(part.any(axis=1), dtype=np.bool_) for part in (asked, shown))
+
+    def matched(query: I64, scores: F64) -> Bool:
+        return np.broadcast_to(known[query], scores.shape)
+
+    def pairs(query: I32, item: I32) -> F64:
+        scores: F64 = np.einsum("nk,nk->n", asked[query], shown[item])  # exact: the same bits
+        return scores
+
     return rank_blocks(
         pool,
         tools,
         label,
         lambda block, _mask: asked[block] @ shown.T,
         written,
-        matched=lambda block, scores: np.broadcast_to(known[block, None], scores.shape),
+        ByPair(pairs, matched),
     )
 
 

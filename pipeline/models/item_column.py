@@ -12,7 +12,7 @@ from pipeline.core.problems import fault
 from pipeline.core.run import Origin
 from pipeline.core.suggest import did_you_mean
 from pipeline.models import Ranking, Registry, Tools
-from pipeline.models._blocks import rank_blocks
+from pipeline.models._blocks import ByPair, rank_blocks
 from pipeline.models._identity import fitted
 
 
@@ -48,6 +48,7 @@ class ItemColumn:
             f"item column {self.column}",
             lambda block, _mask: np.broadcast_to(scores, (block.stop - block.start, len(scores))),
             given,
+            pairs=ByPair(lambda _query, item: scores[item]),
         )
 
     def _values(self, pool: Pool) -> tuple[F64, Bool]:

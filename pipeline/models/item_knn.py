@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from pipeline.core.arrays import F64, Bool
+from pipeline.core.arrays import F64, I32, Bool
 from pipeline.core.pool import Pool
 from pipeline.core.run import Origin
 from pipeline.models import Ranking, Registry, Tools, _blocks
-from pipeline.models._blocks import rank_blocks
+from pipeline.models._blocks import ByPair, rank_blocks
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import read
+from pipeline.models._pairwise import paired
 from pipeline.models._top import top
 
 
@@ -51,14 +52,18 @@ class ItemKnn:
         """
         log = read(pool, "item_knn")
         met = log.matrix()
-        to_items = neighbours(met, self.neighbours, self.shrink).T.tocsr()
+        similar = neighbours(met, self.neighbours, self.shrink)
+        to_items = similar.T.tocsr()
         history = met[log.person_of_query]
 
         def score(block: slice, _mask: Bool) -> F64:
             scores: F64 = (history[block] @ to_items).toarray()
             return scores
 
-        return rank_blocks(pool, tools, "item neighbours", score)
+        def pairs(query: I32, item: I32) -> F64:
+            return paired(history, similar, query, item)
+
+        return rank_blocks(pool, tools, "item neighbours", score, pairs=ByPair(pairs))
 
 
 def neighbours(met: sparse.csr_array, keep: int, shrink: float) -> sparse.csr_array:

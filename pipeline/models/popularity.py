@@ -7,7 +7,7 @@ import numpy as np
 from pipeline.core.pool import Pool
 from pipeline.core.run import Origin
 from pipeline.models import Ranking, Registry, Tools
-from pipeline.models._blocks import rank_blocks
+from pipeline.models._blocks import ByPair, rank_blocks
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import read
 
@@ -32,6 +32,7 @@ class Popularity:
             tools,
             "popularity",
             lambda block, _mask: np.broadcast_to(counts, (block.stop - block.start, len(counts))),
+            pairs=ByPair(lambda _query, item: counts[item]),
         )
 
 

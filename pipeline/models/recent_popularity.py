@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.core.arrays import F64, Bool
+from pipeline.core.arrays import F64, I32, Bool
 from pipeline.core.pool import Pool
 from pipeline.core.run import Origin
 from pipeline.models import Ranking, Registry, Tools
-from pipeline.models._blocks import rank_blocks
+from pipeline.models._blocks import ByPair, rank_blocks
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import need_times, read
 from pipeline.models._windows import DAY, windows
@@ -49,7 +49,11 @@ class RecentPopularity:
             before = pool.times.query[block, None]
             return counter.count(items, before - length, before)
 
-        return rank_blocks(pool, tools, "recent popularity", score)
+        def pairs(query: I32, item: I32) -> F64:
+            before = pool.times.query[query]
+            return counter.count(item.astype(np.int64), before - length, before)
+
+        return rank_blocks(pool, tools, "recent popularity", score, pairs=ByPair(pairs))
 
 
 PLUGIN = RecentPopularity

@@ -7,11 +7,11 @@ from scipy import sparse
 from scipy.sparse.linalg import svds
 from threadpoolctl import threadpool_limits
 
-from pipeline.core.arrays import F64
+from pipeline.core.arrays import F64, I32
 from pipeline.core.pool import Pool
 from pipeline.core.run import Origin
 from pipeline.models import Ranking, Registry, Tools
-from pipeline.models._blocks import rank_blocks
+from pipeline.models._blocks import ByPair, rank_blocks
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import read
 
@@ -52,7 +52,13 @@ class Svd:
         axes = item_factors(met, self.factors, self.seed)
         # One row a query: where queries share a person, they share its row.
         people = (met @ axes.T)[log.person_of_query]
-        return rank_blocks(pool, tools, "svd", lambda block, _mask: _product(people[block], axes))
+        return rank_blocks(
+            pool,
+            tools,
+            "svd",
+            lambda block, _mask: _product(people[block], axes),
+            pairs=ByPair(lambda query, item: _products(people, axes, query, item)),
+        )
 
 
 def item_factors(met: sparse.csr_array, factors: int, seed: int) -> F64:
@@ -76,6 +82,14 @@ def _product(people: F64, axes: F64) -> F64:
     for factor, axis in zip(people.T, axes, strict=True):
         np.multiply(factor[:, None], axis, out=step)
         scores += step
+    return scores
+
+
+def _products(people: F64, axes: F64, query: I32, item: I32) -> F64:
+    """(N,) the same of pairs, to the bit."""
+    scores = np.zeros(len(query))
+    for factor, axis in zip(people.T, axes, strict=True):
+        scores += factor[query] * axis[item]
     return scores
 
 

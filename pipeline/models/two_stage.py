@@ -1,203 +1,290 @@
-"""Two stages: one model retrieves, gradient-boosted trees put in order what it found."""
+"""Two stages: one model retrieves, another puts in order what it found."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
-from threadpoolctl import threadpool_limits
+import pyarrow as pa
 
-from pipeline.core.arrays import F64, I64, Bool
-from pipeline.core.options import parse
+from pipeline.core.arrays import F64
 from pipeline.core.pool import Pool
-from pipeline.core.problems import fault
-from pipeline.core.registry import build
+from pipeline.core.problems import Problem, SamepoolError, collect, fault, raise_errors
+from pipeline.core.registry import build, kinds
 from pipeline.core.run import Lists, Origin
-from pipeline.kernels.digest import of_parts
-from pipeline.models import Model, Ranking, Registry, Tools, _identity
-from pipeline.models._features import Features, best_of_list, features
-from pipeline.models._interactions import Interactions, need_times, read
-from pipeline.models._training import Training, training, wanted_rows
+from pipeline.core.suggest import did_you_mean
+from pipeline.kernels.digest import of_json, of_parts
+from pipeline.models import Model, Ranking, Registry, Tools, _check, _identity, fits
+from pipeline.models._scoring import best
+from pipeline.models._shortlist import Shortlist, shortlist, unknown
 
-_ROWS = 500_000  # rows whose features are held at once
-
-
-@dataclass(frozen=True, slots=True)
-class Ranker:
-    """Options of the trees.
-
-    Attributes:
-        iterations: number of trees.
-        learning_rate: how much each tree may change.
-        leaves: leaves a tree has at most.
-        min_rows: rows a leaf has at least.
-    """
-
-    iterations: int = 100
-    learning_rate: float = 0.1
-    leaves: int = 15
-    min_rows: int = 20
-
-    def __post_init__(self) -> None:
-        """Checks the options."""
-        if min(self.iterations, self.learning_rate, self.min_rows) <= 0 or self.leaves < 2:
-            raise ValueError(
-                "iterations, learning_rate and min_rows must be above 0, leaves at least 2"
-            )
+_STAGES = ("retriever", "ranker")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Fitted:
-    """Trees, and which of the features they were taught with."""
-
-    trees: HistGradientBoostingClassifier
-    used: Bool
-
-    def __call__(self, table: F64) -> F64:
-        """(N,) log-odds that an item is wanted."""
-        odds: F64 = self.trees.decision_function(table[:, self.used])
-        return odds
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TwoStage:
-    """Retrieves with one model and re-ranks what it returned.
+    """Retrieves with one model and orders what it returned with another.
 
-    The trees learn from the logs alone: each person's last interactions are held out, the
-    retriever answers from the rest, and what it found of them is told from what else it found.
-    Judgments are never read. Both lists are kept: retrieval is the retriever's, final the same
-    items with the trees' log-odds as scores.
+    Any model may stand in either place. The ranker is given the pool with what was retrieved as
+    its candidates; what it returns beyond them is left out and counted, and a retrieved item that
+    it does not return is not shown, and counted. A ranker with a method ``rerank(pool, found,
+    retrieve, tools) -> (N,) scores`` is given the lists themselves, and a function that retrieves
+    for another pool. Both lists are kept: retrieval is the retriever's, final the ranker's.
 
     Attributes:
-        retriever: a model's kind and options.
-        ranker: options of :class:`Ranker`.
+        retriever: a model's kind and options, or the name of a kind.
+        ranker: likewise.
         depth: items retrieved a query; all that tie with the last one are retrieved too.
-        held_out: share of a person's interactions that is held out for training.
-        wanted_from: smallest reward of a held-out interaction that counts as one to be found, e.g.
-            the rating from which items are relevant; None for any.
-        negatives: items a person that were retrieved but not held out, drawn for training.
-        train_people: people that training uses at most.
-        window_days: window of the feature recent popularity.
-        tags: column of items whose tags are compared with those in a person's history; None for
-            none.
-        seed: of the draws.
+        sees: columns of queries, items and candidates that the ranker is given, ids apart; None:
+            all but ``retrieval_score`` and ``retrieval_rank``, which it sees only by name.
+        options: kind -> options of a stage of that kind, where it does not set them itself.
     """
 
-    retriever: dict[str, Any]
-    ranker: dict[str, Any] = field(default_factory=dict)
+    retriever: dict[str, Any] | str
+    ranker: dict[str, Any] | str
     depth: int = 500
-    held_out: float = 0.2
-    wanted_from: float | None = None
-    negatives: int = 50
-    train_people: int = 2_000
-    window_days: float = 30.0
-    tags: str | None = None
-    seed: int = 0
+    sees: list[str] | None = None
+    options: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Checks the options, those of both stages included."""
-        if min(self.depth, self.negatives, self.train_people, self.window_days) <= 0:
-            raise ValueError("depth, negatives, train_people and window_days must be above 0")
-        if not 0 < self.held_out < 1:
-            raise ValueError(f"held_out must lie between 0 and 1, not {self.held_out}")
-        self._trees()
-        first = self._retriever()
+        if self.depth < 1:
+            raise ValueError(f"depth must be at least 1, not {self.depth}")
+        for kind in self.options:
+            if kind not in kinds("models"):
+                fix = did_you_mean(kind, kinds("models"))
+                raise ValueError(f"options are by kind, and {kind!r} is none; {fix}")
+        problems: list[Problem] = []
+        first, second = (collect(problems, partial(self._model, stage)) for stage in _STAGES)
+        raise_errors(problems)
+        if hasattr(first, "rerank"):
+            kind = self._spec("retriever")["kind"]
+            raise ValueError(f"{kind} orders what a retriever found, and cannot be the retriever")
+        if hasattr(second, "rerank"):
+            self._taught(first)
+
+    def _taught(self, first: object) -> None:
+        """Checks what a ranker needs that is taught on the retriever's answers for the past."""
+        ranker, kind = (self._spec(stage)["kind"] for stage in reversed(_STAGES))
         if getattr(first, "recorded", False):
-            kind = self.retriever["kind"]
             raise ValueError(
                 f"a retriever of kind {kind} cannot answer for the past, so there is nothing to"
-                " train on; take a kind that learns from logs"
+                f" train the {ranker} on; take a kind that learns from logs, or another ranker"
             )
+        if self.sees is not None:
+            raise ValueError(f"sees is not for {ranker}, whose own options say what they see")
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether both lists lie in files, so that nothing is scored."""
+        return all(getattr(model, "on_disk", False) for model in self._models.values())
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it cannot answer for the past."""
+        return any(getattr(model, "recorded", False) for model in self._models.values())
 
     def origin(self, name: str, requested: str, registry: Registry | None = None) -> Origin:
-        """This kind, its options, its code, and the same of its retriever."""
-        own = _identity.fitted(self, name, requested, "numpy", "scikit-learn")
-        first = self._retriever().origin(f"{name}.retriever", requested, registry).source_digest
-        return replace(
-            own, source_digest=of_parts({"ranker": own.source_digest, "retriever": first})
-        )
-
-    def rank(self, pool: Pool, tools: Tools) -> Ranking:
-        """Retrieves, trains on the logs, and scores what was retrieved.
+        """Both stages, the depth and what the ranker sees; the ranker's version, if it has one.
 
         Raises:
-            SamepoolError: the pool has no dated logs, or they teach nothing.
+            SamepoolError: a stage cannot be found.
+            UnreachableError: a registry does not answer.
         """
-        log = read(pool, "two_stage")
-        need_times(log, pool, "two_stage")
-        lent = replace(tools, keep_depth=self.depth)
-        taught = self._training(pool, log)
-        past = self._retrieve(taught.pool, lent)
-        wanted = wanted_rows(taught.wanted, past.query, past.item)
-        if not wanted.any():
-            text = (
-                f"two_stage: of {taught.wanted.nnz:,} held-out interactions the retriever found"
-                f" none within depth {self.depth}"
-            )
-            raise fault("nothing_to_train_on", text, "retrieve deeper, or with another model")
-        with threadpool_limits(limits=1):  # sums of gradients depend on the number of threads
-            fitted_on = features(taught.pool, self.window_days, self.tags)
-            trees = self._fit(fitted_on, past, wanted)
-            found = self._retrieve(pool, lent)
-            known = features(pool, self.window_days, self.tags)
-            score = _scores(trees, known, found, tools)
-        final = Lists(found.query, found.item, score)
-        return Ranking(final, found, pool.vocab.items[:0])
-
-    def _training(self, pool: Pool, log: Interactions) -> Training:
-        options = (self.held_out, self.wanted_from, self.train_people, self.seed)
-        return training(pool, log, *options)
-
-    def _retriever(self) -> Model:
-        model: Model = build("models", self.retriever, "two_stage retriever")
-        return model
-
-    def _retrieve(self, pool: Pool, tools: Tools) -> Lists:
-        ranking = self._retriever().rank(pool, tools)
-        if len(ranking.foreign):
-            text = f"two_stage: the retriever returned `{ranking.foreign[0]}`, not in the pool"
-            raise fault("foreign_item", text, "only items of the pool have features to rank by")
-        return ranking.final
-
-    def _trees(self) -> HistGradientBoostingClassifier:
-        options = parse(Ranker, self.ranker, "two_stage ranker")
-        return HistGradientBoostingClassifier(
-            max_iter=options.iterations,
-            learning_rate=options.learning_rate,
-            max_leaf_nodes=options.leaves,
-            min_samples_leaf=options.min_rows,
-            early_stopping=False,
-            random_state=self.seed,
+        problems: list[Problem] = []
+        for stage, model in self._models.items():
+            asked = _requested(self._spec(stage))
+            found = collect(problems, partial(model.origin, f"{name}.{stage}", asked, registry))
+            if found is not None:
+                self._origins[stage] = found
+        raise_errors(problems)
+        first, second = (self._origins[stage] for stage in _STAGES)
+        own = {"depth": self.depth, "sees": None if self.sees is None else sorted(self.sees)}
+        digests = {stage: self._origins[stage].source_digest for stage in _STAGES}
+        code = _identity.code_of(type(self).__module__)
+        shown = {"retriever": first.resolved, "ranker": second.resolved, "depth": self.depth}
+        if self.sees is not None:
+            shown["sees"] = f"[{', '.join(self.sees)}]"
+        return Origin(
+            name=name,
+            kind="two_stage",
+            requested=requested,
+            resolved=f"two_stage({', '.join(f'{key}={value}' for key, value in shown.items())})",
+            registered=second.registered,
+            version=second.version,
+            model_id=second.model_id,
+            source_digest=of_parts({"options": of_json(own), "code": code, **digests}),
+            live=first.live or second.live,
         )
 
-    def _fit(self, known: Features, past: Lists, wanted: Bool) -> _Fitted:
-        rows = _drawn(past, wanted, self.negatives, self.seed)
-        lists = Lists(past.query[rows], past.item[rows], past.score[rows])
-        table = known.of(lists, best_of_list(past)[rows], slice(None))
-        used: Bool = ~np.all(np.isnan(table), axis=0)  # a pool without dates has no ages
-        return _Fitted(self._trees().fit(table[:, used], wanted[rows]), used)
+    def fits(
+        self, pool: Pool, origin: Origin, registry: Registry | None = None
+    ) -> Iterable[Problem]:
+        """What either stage says of the pool; the ranker of the columns that it will be given."""
+        found = [*fits(self._models["retriever"], self._origins["retriever"], pool, registry)]
+        wrong = unknown(pool, self.sees, f"model {origin.name}")
+        if wrong or hasattr(self._models["ranker"], "rerank"):
+            return [*found, *wrong]
+        none = Lists(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+        given = shortlist(pool, none, pool.vocab.items[:0], self.sees).pool
+        return [*found, *fits(self._models["ranker"], self._origins["ranker"], given, registry)]
+
+    def rank(self, pool: Pool, tools: Tools) -> Ranking:
+        """Retrieves, and orders what was retrieved.
+
+        Raises:
+            SamepoolError: what either stage raises; a ranker that returned nothing of what was
+                retrieved.
+        """
+        if not self._origins:
+            self.origin("two_stage", "two_stage", tools.registry)
+        first = self._retrieve(pool, self._lent(tools, "retriever"))
+        if hasattr(self._models["ranker"], "rerank"):
+            return self._taught_rank(pool, first, tools)
+        return self._plain_rank(pool, first, tools)
+
+    def _plain_rank(self, pool: Pool, first: Ranking, tools: Tools) -> Ranking:
+        who = f"model {self._origins['ranker'].name.removesuffix('.ranker')}"
+        raise_errors(unknown(pool, self.sees, who))
+        given = shortlist(pool, first.final, first.foreign, self.sees)
+        longest = int(np.bincount(first.final.query).max(initial=1))
+        lent = replace(self._lent(tools, "ranker"), keep_depth=longest)
+        second = self._models["ranker"].rank(given.pool, lent)
+        ranked = _sound(second, "ranker", given.pool, self._origins["ranker"])
+        final, beyond = given.kept(ranked)
+        said = _said(who, given, first, final, beyond)
+        return Ranking(
+            final=final,
+            retrieval=first.final,
+            foreign=first.foreign,
+            cost=_costs(first, second),
+            outside=first.outside + second.outside,
+            problems=(*first.problems, *second.problems, *said),
+        )
+
+    def _taught_rank(self, pool: Pool, first: Ranking, tools: Tools) -> Ranking:
+        def retrieve(other: Pool) -> Lists:
+            return _known(self._retrieve(other, self._lent(tools, "retriever-past")))
+
+        found = _known(first)
+        lent = replace(self._lent(tools, "ranker"), keep_depth=self.depth)
+        ranker: Any = self._models["ranker"]
+        score: F64 = ranker.rerank(pool, found, retrieve, lent)
+        final = Lists(found.query, found.item, score)
+        return replace(first, final=final, retrieval=found, cost=_costs(first, None))
+
+    def _retrieve(self, pool: Pool, tools: Tools) -> Ranking:
+        """The retriever's lists, no deeper than asked, of a sound form."""
+        ranking = self._models["retriever"].rank(pool, replace(tools, keep_depth=self.depth))
+        lists = _sound(ranking, "retriever", pool, self._origins["retriever"])
+        rows = best(lists.query, lists.score, self.depth)
+        rank = lists.given_rank
+        item, rank = lists.item[rows], None if rank is None else rank[rows]
+        inside = len(pool.vocab.items)
+        used, place = np.unique(item[item >= inside], return_inverse=True)
+        item[item >= inside] = inside + place
+        final = Lists(lists.query[rows], item, lists.score[rows], rank)
+        foreign = ranking.foreign.take(pa.array(used - inside))
+        return replace(ranking, final=final, retrieval=None, foreign=foreign, places=())
+
+    def _lent(self, tools: Tools, folder: str) -> Tools:
+        """The tools of one stage: an origin and a folder of its own."""
+        stage = folder.partition("-")[0]
+        scratch: Path | None = None if tools.scratch is None else tools.scratch / folder
+        return replace(tools, origin=self._origins[stage], scratch=scratch)
+
+    @cached_property
+    def _models(self) -> dict[str, Model]:
+        return {stage: self._model(stage) for stage in _STAGES}
+
+    @cached_property
+    def _origins(self) -> dict[str, Origin]:
+        """By stage, as they were resolved once: an alias may move before anything is scored."""
+        return {}
+
+    def _model(self, stage: str) -> Model:
+        try:
+            model: Model = build("models", self._spec(stage), f"two_stage {stage}")
+        except SamepoolError as error:
+            raise SamepoolError(
+                [_of_merge(problem, stage) for problem in error.problems]
+            ) from error
+        return model
+
+    def _spec(self, stage: str) -> dict[str, Any]:
+        given = self.retriever if stage == "retriever" else self.ranker
+        spec = {"kind": given} if isinstance(given, str) else given
+        return {**self.options.get(str(spec.get("kind")), {}), **spec}
 
 
-def _drawn(lists: Lists, wanted: Bool, negatives: int, seed: int) -> I64:
-    """Rows to train on: all that are wanted, and of each list so many of the others."""
-    others = np.flatnonzero(~wanted)
-    chance = np.random.default_rng(seed).random(len(others))
-    query = lists.query[others]
-    order = np.lexsort((chance, query))
-    start = np.searchsorted(query, query)  # ascending: where each row's list begins
-    drawn = others[order][np.arange(len(others)) - start < negatives]
-    return np.sort(np.concatenate([np.flatnonzero(wanted), drawn]))
+def _of_merge(problem: Problem, stage: str) -> Problem:
+    """An unknown option may be left over from a kind that an override was meant to replace."""
+    if problem.code != "unknown_option" or "did you mean" in problem.fix:
+        return problem
+    words = f"an override keeps the options it does not name: '~models.NAME.{stage}'"
+    fix = f"{problem.fix}; {words} '+models.NAME.{stage}={{kind: KIND}}' replaces all of them"
+    return replace(problem, fix=fix)
 
 
-def _scores(trees: _Fitted, known: Features, lists: Lists, tools: Tools) -> F64:
-    """(N,) log-odds that an item is wanted; each row's own, whatever block it stands in."""
-    best, n = best_of_list(lists), len(lists.query)
-    blocks = [slice(start, min(start + _ROWS, n)) for start in range(0, n, _ROWS)]
-    scores = [np.empty(0)]
-    scores += [
-        trees(known.of(lists, best, rows)) for rows in tools.progress(blocks, "two-stage ranking")
-    ]
-    return np.concatenate(scores)
+def _requested(spec: Mapping[str, Any]) -> str:
+    """What the user wrote, or nearly so."""
+    return str(spec.get("uri") or spec.get("path") or spec.get("call") or spec["kind"])
+
+
+def _sound(ranking: Ranking, stage: str, pool: Pool, origin: Origin) -> Lists:
+    """A stage's lists, checked: codes in order and in range, finite scores, items once a query.
+
+    What is merely odd is told when the lists of the whole are checked.
+    """
+    place = ranking.places[0] if ranking.places else None
+    book = _check.Book(origin, pool, ranking.foreign, place)
+    lists, problems = _check.check(ranking.final, f"{stage}'s list", book)
+    raise_errors(problems)
+    return lists
+
+
+def _known(ranking: Ranking) -> Lists:
+    """The lists of a retriever whose ranker needs features: of items of the pool alone."""
+    if len(ranking.foreign):
+        text = f"two_stage: the retriever returned `{ranking.foreign[0]}`, not in the pool"
+        raise fault("foreign_item", text, "only items of the pool have features to rank by")
+    return ranking.final
+
+
+def _costs(first: Ranking, second: Ranking | None) -> dict[str, F64]:
+    """Cost columns of both, told apart: what one of them does not state cannot be added up."""
+    of_first = {f"retriever_{name}": values for name, values in first.cost.items()}
+    of_second = {} if second is None else second.cost
+    return of_first | {f"ranker_{name}": values for name, values in of_second.items()}
+
+
+def _said(
+    who: str, given: Shortlist, first: Ranking, final: Lists, beyond: int
+) -> tuple[Problem, ...]:
+    """How the ranker's lists differ from what was retrieved.
+
+    Raises:
+        SamepoolError: they have nothing in common.
+    """
+    retrieved, found = len(given.keys), []
+    if retrieved and not len(final.query):
+        text = f"{who}: the ranker returned none of {retrieved:,} retrieved items"
+        text = f"{text}; it returned {beyond:,} others"
+        raise fault("nothing_ranked", text, "the two must name the same queries and items")
+    if beyond:
+        text = f"{who}: the ranker returned {beyond:,} items that were not retrieved: left out"
+        found.append(Problem("not_retrieved", "note", text, count=beyond))
+    if left := retrieved - len(final.query):
+        text = f"{who}: the ranker left out {left:,} of {retrieved:,} retrieved items"
+        fix = "they are not shown to anybody; if that is not meant, let it score them"
+        found.append(Problem("not_ranked", "warning", text, fix, count=left))
+    if strange := len(first.foreign):
+        text = f"{who}: {strange:,} retrieved items are not in the pool's items"
+        text = f"{text}: all that the ranker could see of them is their ids"
+        found.append(Problem("unknown_items", "note", text, count=strange))
+    return tuple(found)
 
 
 PLUGIN = TwoStage

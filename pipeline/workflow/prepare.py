@@ -117,6 +117,8 @@ def _too_short(experiment: Experiment) -> list[Problem]:
 def _versions(origin: Origin) -> list[tuple[str, ...]]:
     """What tells one trained model from another, where anything does."""
     found: list[tuple[str, ...]] = []
+    if origin.kind == "two_stage":  # the version is its ranker's, and other retrievers differ
+        return [("two stages", origin.source_digest)]
     if origin.registered and origin.version:
         found.append((origin.registered, f"version {origin.version}"))
     if origin.model_id:

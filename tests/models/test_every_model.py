@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from pipeline.core.pool import Judgments
 from pipeline.core.registry import build
-from pipeline.models import _blocks, _identity, rank, two_stage
+from pipeline.models import _blocks, _identity, _pairwise, rank, trees, two_stage
 
 SPECS = {
     "popularity": {},
@@ -18,12 +18,12 @@ SPECS = {
     "svd": {"factors": 6},
     "two_stage": {
         "retriever": {"kind": "item_knn"},
-        "ranker": {"min_rows": 5},
+        "ranker": {"kind": "trees", "min_rows": 5, "tags": "genres"},
         "depth": 12,
-        "tags": "genres",
     },
     "item_column": {"column": "created_at"},
 }
+PAIRS = [(f"q{q:02d}", f"i{i:02d}") for q in range(40) for i in range(q % 9)]
 
 
 @pytest.fixture(params=SPECS)
@@ -33,10 +33,26 @@ def model(request):
 
 def test_the_same_bits_whatever_the_blocks(world, model, tools, origin, same, monkeypatch):
     whole = rank(model, origin, world(seen="removed"), tools)
+    listed = rank(model, origin, world(candidates=PAIRS), tools)
     for cells in (1, 97, 333):
         monkeypatch.setattr(_blocks, "CELLS", cells)
-        monkeypatch.setattr(two_stage, "_ROWS", cells)
+        monkeypatch.setattr(_blocks, "PAIRS", cells)
+        monkeypatch.setattr(_pairwise, "ENTRIES", cells)
+        monkeypatch.setattr(trees, "_ROWS", cells)
         same(whole, rank(model, origin, world(seen="removed"), tools))
+        same(listed, rank(model, origin, world(candidates=PAIRS), tools))
+
+
+def test_the_same_bits_for_candidates_as_for_the_catalogue(world, model, tools, as_dict):
+    """Trees apart: what their retriever finds teaches them."""
+    every = [(f"q{q:02d}", f"i{i:02d}") for q in range(40) for i in range(30)]
+    whole = as_dict(model.rank(world(), tools).final, world())
+    assert as_dict(model.rank(world(candidates=every), tools).final, world()) == whole
+    pairs = [pair for n, pair in enumerate(every) if n % 7 == 0]
+    some = as_dict(model.rank(world(candidates=pairs), tools).final, world())
+    assert {(q, i) for q, row in some.items() for i in row} <= set(pairs)
+    if type(model) is not two_stage.TwoStage:
+        assert all(score == whole[q][i] for q, row in some.items() for i, score in row.items())
 
 
 def test_the_same_bits_whatever_the_threads(world, model, tools, origin, same):

@@ -1,27 +1,64 @@
-"""Two stages: what is retrieved, what trains the ranker, and what must not."""
+"""Two stages: what the second is given, what is kept of what it returns, and who the pair is."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from pipeline.core.pool import UNKNOWN_TIME
 from pipeline.core.problems import SamepoolError
 from pipeline.core.registry import build
-from pipeline.models import Tools, rank
-from pipeline.models._features import best_of_list, features
-from pipeline.models._interactions import read
-from pipeline.models._training import training, wanted_rows
+from pipeline.core.run import Lists, Origin
+from pipeline.models import Ranking, fits, rank, two_stage
+from pipeline.models._encode import encode
+from pipeline.models._shortlist import ranks, shortlist
 
-DAY = 86_400_000_000
+QUERIES = {"q1": {"user_id": "u1", "issued_at": 9, "text": "x"}, "q2": {"user_id": "u2"}}
+ITEMS = {i: {"pop": n, "text": i * 2} for n, i in enumerate("abcd")}
 
 
-def two_stage(**options):
-    spec = {"kind": "two_stage", "retriever": {"kind": "item_knn"}, "ranker": {"min_rows": 5}}
+def made(**options):
+    spec = {"kind": "two_stage", "retriever": "item_knn", "ranker": "popularity"}
     return build("models", {**spec, **options}, "models.two")
 
 
+@dataclass
+class Fake:
+    """Returns lists of (query, item, score), and remembers what it was given."""
+
+    rows: list
+    recorded = False
+    version: str | None = None
+    live: bool = False
+
+    def origin(self, name, requested, registry=None):
+        registered = "shop" if self.version else None
+        return Origin(name, "fake", requested, f"fake {name}", registered, self.version, None,
+                      str(self.rows), live=self.live)  # fmt: skip
+
+    def rank(self, pool, tools):
+        self.pool, self.tools = pool, tools
+        names = ("query_id", "item_id", "score")
+        columns = dict(zip(names, map(list, zip(*self.rows, strict=True)), strict=True))
+        encoded = encode(pool, [pa.table(columns)])
+        return Ranking(encoded.lists[0], None, encoded.foreign, cost={"ms": np.ones(2)})
+
+
+@pytest.fixture
+def pair(monkeypatch):
+    """A model of two fakes."""
+
+    def make(first, second, **options):
+        stages = {"retriever": first, "ranker": second}
+        monkeypatch.setattr(two_stage.TwoStage, "_model", lambda _self, stage: stages[stage])
+        return made(**options)
+
+    return make
+
+
 def test_final_orders_what_was_retrieved(world, tools, origin):
-    model = two_stage(depth=10)
+    model = made(depth=10, ranker={"kind": "trees", "min_rows": 5})
     run = rank(model, origin, world(seen="removed"), tools)
     retriever = build("models", {"kind": "item_knn"}, "models.knn")
     alone = rank(retriever, origin, world(seen="removed"), replace(tools, keep_depth=10))
@@ -34,167 +71,205 @@ def test_final_orders_what_was_retrieved(world, tools, origin):
     assert np.bincount(run.retrieval.query).min() >= 10
 
 
-def test_a_candidate_list_is_kept_to(world, tools, origin, as_dict):
+@pytest.mark.parametrize("ranker", ["trees", "popularity", "svd", "recent_popularity"])
+def test_a_candidate_list_is_kept_to(world, tools, origin, as_dict, ranker):
     pairs = [(f"q{q:02d}", f"i{i:02d}") for q in range(40) for i in range(q % 7)]
     pool = world(candidates=pairs)
-    found = as_dict(rank(two_stage(), origin, pool, tools).final, pool)
+    run = rank(made(ranker=ranker, options={"trees": {"min_rows": 5}}), origin, pool, tools)
+    found = as_dict(run.final, pool)
     assert {(q, i) for q, row in found.items() for i in row} == set(pairs)
 
 
-def test_the_ranker_learns_what_the_logs_say(make_pool, tools, as_dict):
-    """People always go for the red item next, which the retriever cannot know."""
-    rng = np.random.default_rng(3)
-    items = {f"i{i:02d}": {"colour": ["red", "blue"][i % 2]} for i in range(40)}
-    logs = []
-    for user in range(80):
-        reds, blues = rng.permutation(20)[:10] * 2, rng.permutation(20)[:4] * 2 + 1
-        order = [*reds[:4], *blues, *reds[4:]] if user % 2 else [*blues, *reds]
-        logs += [
-            {"user_id": f"u{user}", "item_id": f"i{i:02d}", "at": float(at)}
-            for at, i in enumerate(order)
-        ]
-    queries = {f"q{u:02d}": {"user_id": f"u{u}", "issued_at": 50} for u in range(80)}
-    pool = make_pool(queries, items, logs, seen="removed")
-    ranking = two_stage(tags="colour", retriever={"kind": "popularity"}).rank(pool, tools)
-    first = [max(row, key=row.get) for row in as_dict(ranking.final, pool).values()]
-    assert np.mean([int(item[1:]) % 2 == 0 for item in first]) > 0.9
-
-
-def test_training_holds_out_what_came_last(make_pool):
-    logs = [
-        {"user_id": "u1", "item_id": item, "at": at, "reward": reward}
-        for item, at, reward in [
-            ("e", 5, 1),
-            ("a", 1, 1),
-            ("b", 2, 1),
-            ("d", 4, 1),
-            ("c", 3, 1),
-            ("f", 9, 0),
-        ]
-    ] + [{"user_id": "u2", "item_id": "a", "at": 7, "reward": 1}]
-    pool = make_pool(
-        {"q1": {"user_id": "u1", "issued_at": 20}},
-        {i: {} for i in "abcdef"},
-        logs,
-        qrels={"q1": {"f": 1.0}},
-    )
-    taught = training(pool, read(pool, "test"), 0.4, None, 100, 0)
-    assert taught.pool.queries["query_id"].to_pylist() == ["000000000000"]
-    assert taught.pool.times.query.tolist() == [4 * DAY]
-    past = [(r["user_id"], r["item_id"]) for r in taught.pool.logs.to_pylist()]
-    assert sorted(past) == [
-        ("000000000000", "a"),
-        ("000000000000", "b"),
-        ("000000000000", "c"),
-        ("000000000001", "a"),
-    ]
-    wanted = wanted_rows(taught.wanted, np.zeros(6, np.int32), np.arange(6, dtype=np.int32))
-    assert wanted.tolist() == [False, False, False, True, True, False]
-    assert len(taught.pool.judgments.item) == 0
-    assert taught.pool.candidates is None
-
-
-def test_training_takes_no_more_people_than_told(world):
-    pool = world()
-    taught = training(pool, read(pool, "test"), 0.2, None, 7, 0)
-    assert len(taught.pool.queries) == 7
-    again = training(pool, read(pool, "test"), 0.2, None, 7, 0)
-    assert taught.pool.queries.equals(again.pool.queries)
-    other = training(pool, read(pool, "test"), 0.2, None, 7, 1)
-    assert not taught.pool.queries.equals(other.pool.queries)
-
-
-def test_features_by_hand(make_pool):
-    logs = [
-        {"user_id": "u1", "item_id": "a", "at": 1.0},
-        {"user_id": "u1", "item_id": "b", "at": 6.0},
-        {"user_id": "u2", "item_id": "a", "at": 8.0},
-    ]
-    items = {
-        "a": {"created_at": 2, "genres": "war, drama"},
-        "b": {"genres": "drama"},
-        "c": {"created_at": 12, "genres": None},
+def test_scores_are_those_of_the_ranker_alone(world, tools, origin, as_dict):
+    pool = world(seen="removed")
+    run = rank(made(depth=5, ranker="svd"), origin, pool, tools)
+    alone = as_dict(rank(build("models", {"kind": "svd"}, "m"), origin, pool, tools).final, pool)
+    retrieved = as_dict(run.retrieval, pool)
+    expected = {q: {i: alone[q][i] for i in row} for q, row in retrieved.items()}
+    found = as_dict(run.final, pool)
+    assert {q: sorted(row.items()) for q, row in found.items()} == {
+        q: sorted(row.items()) for q, row in expected.items()
     }
-    pool = make_pool({"q1": {"user_id": "u1", "issued_at": 10}}, items, logs)
-    score = np.array([2.0, 4.0, -1.0])
-    found = build("models", {"kind": "popularity"}, "m").rank(pool, Tools()).final
-    lists = replace(found, score=score)
-    known = features(pool, 3.0, "genres")
-    table = known.of(lists, best_of_list(lists), slice(None))
-    log2, log3 = np.log(2), np.log(3)
-    expected = [
-        [2.0, 0.5, log3, log2, 8.0, log3, 0.5 * 0.25 + 0.5 * 0.75],
-        [4.0, 1.0, log2, 0.0, np.nan, log3, 0.75],
-        [-1.0, -0.25, 0.0, 0.0, -2.0, log3, 0.0],
-    ]
-    np.testing.assert_allclose(table, expected)
 
 
-def test_tags_may_be_lists(make_pool):
-    logs = [{"user_id": "u1", "item_id": "b", "at": 1}]
-    items = {"a": {"genres": ["war", "sad film"]}, "b": {"genres": ["sad film"]}, "c": {}}
-    pool = make_pool({"q1": {"user_id": "u1"}}, items, logs)
-    known = features(pool, 3.0, "genres")
-    assert known.tags.tolist() == [[0.5, 0.5], [1.0, 0.0], [0.0, 0.0]]
-    assert known.taste[known.person[0]].tolist() == [1.0, 0.0]
+def test_what_the_ranker_is_given(make_pool, tools, pair):
+    pool = make_pool(
+        QUERIES, ITEMS, qrels={"q1": {"a": 3.0}}, candidates=[("q1", "a"), ("q1", "c")]
+    )
+    pool = replace(pool, candidates=pool.candidates.append_column("age", pa.array([7, 8])))
+    first = Fake([("q1", "c", 2.0), ("q1", "b", 5.0), ("q1", "a", 2.0), ("q1", "d", 1.0)])
+    second = Fake([("q1", "c", 9.0)])
+    pair(
+        first, second, depth=2, sees=["age", "retrieval_rank", "retrieval_score", "item_text"]
+    ).rank(pool, tools)
+    assert first.tools.keep_depth == 2
+    assert second.pool.candidates.to_pylist() == [
+        {"query_id": "q1", "item_id": "a", "age": 7, "retrieval_score": 2.0, "retrieval_rank": 3},
+        {"query_id": "q1", "item_id": "b", "age": None,
+         "retrieval_score": 5.0, "retrieval_rank": 1},
+        {"query_id": "q1", "item_id": "c", "age": 8, "retrieval_score": 2.0, "retrieval_rank": 2},
+    ]  # fmt: skip
+    assert second.pool.queries.column_names == ["query_id"]
+    assert second.pool.items.column_names == ["item_id", "text"]
+    assert (second.pool.times.query == UNKNOWN_TIME).all()
+    assert len(second.pool.judgments.item) == 0
+    assert second.tools.keep_depth == 3
 
 
-def test_errors_name_what_is_missing(world, make_pool, tools):
-    with pytest.raises(SamepoolError, match=r"items have no column 'genre' .*did you mean genres"):
-        two_stage(tags="genre").rank(world(), tools)
-    with pytest.raises(SamepoolError, match="two_stage model learns from logs, and pool tiny has"):
-        two_stage().rank(make_pool({"q": {}}, {"a": {}}), tools)
-    logs = [{"user_id": "u1", "item_id": "a", "at": 1}]
-    short = make_pool({"q": {"issued_at": 5}}, {"a": {}}, logs)
-    with pytest.raises(SamepoolError, match="nobody in the logs of pool tiny has 5 dated inter"):
-        two_stage().rank(short, tools)
+def test_by_default_all_is_seen_but_the_first_stage_s_scores(make_pool, tools, pair):
+    pool = make_pool(QUERIES, ITEMS, candidates=[("q1", "a")])
+    stale = pool.candidates.append_column("retrieval_score", pa.array([1.0]))
+    second = Fake([("q1", "a", 9.0)])
+    pair(Fake([("q1", "a", 2.0)]), second).rank(replace(pool, candidates=stale), tools)
+    assert second.pool.candidates.column_names == ["query_id", "item_id"]
+    assert second.pool.queries.equals(pool.queries)
+    assert second.pool.items.equals(pool.items)
+    pair(
+        Fake([("q1", "b", 2.0)]), other := Fake([("q1", "b", 9.0)]), sees=["retrieval_score"]
+    ).rank(replace(pool, candidates=stale), tools)
+    assert other.pool.candidates["retrieval_score"].to_pylist() == [2.0]
 
 
-def test_nothing_found_is_nothing_learnt(make_pool, tools):
-    """Ten people met the same five items last; the retriever can only return two others."""
-    logs = [
-        {"user_id": f"u{u}", "item_id": f"i{i}", "at": i} for u in range(10) for i in range(5)
-    ] + [{"user_id": "u0", "item_id": item, "at": 0} for item in ("x", "y")]
-    items = {**{f"i{i}": {} for i in range(5)}, "x": {"pop": 2}, "y": {"pop": 1}}
-    pool = make_pool({"q": {"user_id": "u1", "issued_at": 9}}, items, logs)
-    model = two_stage(retriever={"kind": "item_column", "column": "pop"})
-    with pytest.raises(SamepoolError, match="of 10 held-out interactions the retriever found none"):
-        model.rank(pool, tools)
+def test_what_was_not_retrieved_or_not_ranked_is_counted(make_pool, tools, pair, origin, as_dict):
+    pool = make_pool(QUERIES, ITEMS)
+    first = Fake([("q1", "a", 3.0), ("q1", "b", 2.0), ("q2", "c", 1.0)])
+    second = Fake([("q1", "b", 8.0), ("q1", "a", 7.0), ("q1", "d", 6.0), ("q1", "zz", 9.0)])
+    run = rank(pair(first, second), origin, pool, tools)
+    assert as_dict(run.final, pool) == {"q1": {"b": 8.0, "a": 7.0}}
+    assert as_dict(run.retrieval, pool) == {"q1": {"a": 3.0, "b": 2.0}, "q2": {"c": 1.0}}
+    texts = [str(problem) for problem in run.problems]
+    assert any("the ranker left out 1 of 3 retrieved items" in text for text in texts)
+    assert any("the ranker returned 2 items that were not retrieved" in text for text in texts)
+    assert set(run.cost) == {"retriever_ms", "ranker_ms"}
+
+
+def test_items_from_outside_the_pool_can_be_ordered(make_pool, tools, pair, origin, as_dict):
+    pool = make_pool(QUERIES, ITEMS)
+    first = Fake([("q1", "zz", 3.0), ("q1", "a", 2.0), ("q2", "aa", 1.0), ("q2", "zz", 1.0)])
+    second = Fake([("q1", "a", 1.0), ("q1", "zz", 2.0), ("q2", "zz", 5.0), ("q2", "aa", 4.0)])
+    run = rank(pair(first, second), origin, pool, tools)
+    assert second.pool.items["item_id"].to_pylist() == ["a", "aa", "b", "c", "d", "zz"]
+    assert second.pool.items["pop"].to_pylist() == [0, None, 1, 2, 3, None]
+    assert second.pool.vocab.items.to_pylist() == second.pool.items["item_id"].to_pylist()
+    assert as_dict(run.final, pool, run.foreign) == {
+        "q1": {"a": 1.0, "zz": 2.0}, "q2": {"zz": 5.0, "aa": 4.0}
+    }  # fmt: skip
+    assert any("2 retrieved items are not in the pool" in str(p) for p in run.problems)
+
+
+def test_trees_know_nothing_of_items_outside(make_pool, tools, monkeypatch):
+    model = made(ranker="trees")
+    first = Fake([("q1", "zz", 3.0)])
+    model._models["retriever"] = first
+    with pytest.raises(SamepoolError, match="the retriever returned `zz`, not in the pool"):
+        model.rank(make_pool(QUERIES, ITEMS), tools)
+
+
+def test_nothing_in_common_is_an_error(make_pool, tools, pair):
+    model = pair(Fake([("q1", "a", 3.0)]), Fake([("q1", "b", 8.0)]))
+    with pytest.raises(
+        SamepoolError, match="returned none of 1 retrieved items; it returned 1 oth"
+    ):
+        model.rank(make_pool(QUERIES, ITEMS), tools)
+
+
+@pytest.mark.parametrize("rows", [[("q1", "a", np.nan)], [("q1", "a", 1.0), ("q1", "a", 2.0)]])
+def test_a_stage_whose_lists_are_unsound_is_named(make_pool, tools, pair, rows):
+    good = [("q1", "a", 3.0)]
+    for first, second, stage in ((rows, good, "retriever"), (good, rows, "ranker")):
+        with pytest.raises(SamepoolError, match=f"{stage}'s list"):
+            pair(Fake(first), Fake(second)).rank(make_pool(QUERIES, ITEMS), tools)
+
+
+def test_each_stage_has_a_folder_and_an_origin_of_its_own(make_pool, tools, pair, tmp_path):
+    first, second = Fake([("q1", "a", 3.0)]), Fake([("q1", "a", 3.0)])
+    model = pair(first, second)
+    model.origin("two", "two")
+    model.rank(make_pool(QUERIES, ITEMS), replace(tools, scratch=tmp_path))
+    assert first.tools.scratch == tmp_path / "retriever"
+    assert second.tools.scratch == tmp_path / "ranker"
+    assert (first.tools.origin.name, second.tools.origin.name) == ("two.retriever", "two.ranker")
+
+
+def test_the_pair_is_the_ranker_s_version_and_both_parts(pair):
+    origin = pair(Fake([1]), Fake([2], version="4")).origin("two", "two")
+    assert (origin.registered, origin.version) == ("shop", "4")
+    assert (
+        origin.resolved
+        == "two_stage(retriever=fake two.retriever, ranker=fake two.ranker, depth=500)"
+    )
+    digests = {
+        pair(Fake([1]), Fake([2], version="4"), **options).origin("x", "x").source_digest
+        for options in ({}, {"depth": 9}, {"sees": []}, {"sees": ["pop"]})
+    }
+    assert len(digests | {pair(Fake([2]), Fake([1])).origin("x", "x").source_digest}) == 5
+    assert origin.source_digest in digests
+    assert pair(Fake([1], live=True), Fake([2])).origin("two", "two").live
+    assert pair(Fake([1]), Fake([2], live=True)).origin("two", "two").live
+    assert not origin.live
+
+
+def test_fits_asks_both_and_knows_what_the_ranker_will_see(make_pool, pair):
+    class Picky(Fake):
+        def fits(self, pool, origin, registry):
+            self.seen = pool
+            return []
+
+    pool = make_pool(QUERIES, ITEMS, candidates=[("q1", "a")])
+    first, second = Picky([1]), Picky([2])
+    model = pair(first, second, sees=["retrieval_rank", "pop"])
+    assert fits(model, model.origin("two", "two"), pool, None) == ()
+    assert first.seen is pool
+    assert second.seen.candidates.column_names == ["query_id", "item_id", "retrieval_rank"]
+    assert second.seen.items.column_names == ["item_id", "pop"]
+    model = pair(first, second, sees=["retrival_rank"])
+    (problem,) = fits(model, model.origin("two", "two"), pool, None)
+    assert "sees 'retrival_rank'" in problem.text
+    assert problem.fix.startswith("did you mean retrieval_rank")
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"depth": 0}, "models.two: depth, negatives"),
-        ({"held_out": 1.0}, "held_out must lie between 0 and 1, not 1.0"),
-        ({"ranker": {"leafs": 3}}, "unknown option two_stage ranker.leafs.*did you mean leaves"),
-        ({"ranker": {"leaves": 1}}, "leaves at least 2"),
+        ({"depth": 0}, "models.two: depth must be at least 1, not 0"),
         ({"retriever": {"kind": "item_kn"}}, "two_stage retriever: unknown kind 'item_kn'"),
+        ({"ranker": "treez"}, "two_stage ranker: unknown kind 'treez' -> did you mean trees"),
         ({"retriever": {"neighbours": 3}}, "two_stage retriever has no kind"),
-        ({"retriever": {"kind": "item_knn", "k": 3}}, "unknown option two_stage retriever.k"),
-        ({"retriever": {"kind": "run_file", "path": "x"}}, "kind run_file cannot answer for the"),
+        ({"retriever": {"kind": "svd", "shrink": 3}}, "retriever.shrink.*replaces all of them"),
+        ({"retriever": "trees"}, "trees orders what a retriever found, and cannot be the retr"),
+        ({"options": {"svdd": {}}}, "options are by kind, and 'svdd' is none; did you mean svd"),
+        ({"ranker": "trees", "sees": ["pop"]}, "sees is not for trees"),
+        ({"ranker": None}, "models.two.ranker is not set"),
     ],
 )
 def test_options_of_both_stages_are_checked(options, words):
     with pytest.raises(SamepoolError, match=words):
-        two_stage(**options)
+        made(**options)
+
+
+def test_options_are_for_stages_of_their_kind_alone():
+    options = {"item_knn": {"neighbours": 3, "shrink": 1.0}, "trees": {"leaves": 4}}
+    model = made(retriever={"kind": "item_knn", "shrink": 2.0}, options=options)
+    first = model._models["retriever"]
+    assert (first.neighbours, first.shrink) == (3, 2.0)
+    assert made(retriever="svd", options=options)._models["retriever"].factors == 50
 
 
 def test_a_retriever_s_options_are_part_of_the_identity():
-    one = two_stage().origin("two", "two")
-    two = two_stage(retriever={"kind": "item_knn", "neighbours": 51}).origin("two", "two")
+    one = made().origin("two", "two")
+    two = made(retriever={"kind": "item_knn", "neighbours": 51}).origin("two", "two")
     assert one.source_digest != two.source_digest
 
 
-def test_what_was_liked_little_is_held_out_but_not_wanted(world):
-    pool = world()
-    log = read(pool, "test")
-    every = training(pool, log, 0.2, None, 100, 0)
-    liked = training(pool, log, 0.2, 4.0, 100, 0)
-    assert liked.pool.logs.equals(every.pool.logs)
-    assert 0 < liked.wanted.nnz < every.wanted.nnz
-    rows = zip(log.person, log.item, log.reward, strict=True)
-    good = {(person, item) for person, item, reward in rows if reward >= 4}
-    people = [int(person) for person in liked.pool.queries["query_id"].to_pylist()]
-    query, item = liked.wanted.nonzero()
-    assert {(people[q], i) for q, i in zip(query, item, strict=True)} <= good
+def test_ranks_break_ties_by_descending_id():
+    query = np.array([0, 0, 0, 1], np.int32)
+    item = np.array([5, 2, 9, 1], np.int32)
+    assert ranks(query, item, np.array([1.0, 3.0, 1.0, 0.0])).tolist() == [3, 1, 2, 1]
+
+
+def test_a_shortlist_of_nothing_has_its_columns(make_pool):
+    pool = make_pool({}, {})
+    empty = Lists(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+    found = shortlist(pool, empty, pool.vocab.items, ["retrieval_score"])
+    assert found.pool.candidates.column_names == ["query_id", "item_id", "retrieval_score"]
+    assert found.kept(empty)[1] == 0
