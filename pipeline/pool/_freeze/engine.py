@@ -108,6 +108,10 @@ class Engine:
             yield
         except duckdb.InterruptException as error:
             raise KeyboardInterrupt from error
+        except RuntimeError as error:  # a signal came while DuckDB worked
+            if "interrupted" not in str(error):
+                raise
+            raise KeyboardInterrupt from error
         except duckdb.OutOfMemoryException as error:
             text = f"{self.memory} of memory are not enough"
             raise fault("memory", text, "memory=8GB, or threads=1, which needs less") from error

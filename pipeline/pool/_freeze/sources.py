@@ -166,9 +166,9 @@ def _header(file: str, kind: str) -> dict[str, pa.DataType]:
             packed = raw.read(2) == b"\x1f\x8b"
         with gzip.open(file) if packed else Path(file).open("rb") as stream:
             head = stream.read(_HEADER)
-    except (OSError, EOFError, zlib.error) as error:
-        words = f"cannot be read: {error}"
-        raise fault("unreadable", words, "copy it again", file=file) from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        words = "the gzip file is corrupt or cut short"
+        raise fault("corrupt_gzip", words, "copy it again", file=file) from error
     lines = io.StringIO(head.decode("utf-8-sig", errors="ignore"), newline="")
     rows = (
         csv.reader(lines)
