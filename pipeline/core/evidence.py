@@ -25,6 +25,7 @@ class Ledger:
         judged: of these, with judgments: the topic set.
         returned: of these, answered by the model.
         missing: judged - returned.
+        empty: of the returned, those answered with nothing.
         outside: rows for queries outside the pool.
         foreign: returned items outside the pool's vocabulary.
         constant: judged queries whose list the tie rule alone ordered.
@@ -41,6 +42,7 @@ class Ledger:
     constant: int
     tied: int
     ineligible: int
+    empty: int = 0
 
 
 @dataclass(frozen=True, slots=True)

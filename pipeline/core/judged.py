@@ -13,7 +13,7 @@ class Judged:
 
     Attributes:
         stage: ``final`` or ``retrieval``.
-        returned: (Q,) whether the model returned anything.
+        returned: (Q,) whether the model answered, if only with nothing.
         length: (Q,) number of items returned.
         constant: (Q,) whether two or more items were returned, all with one score: the order is
             the tie rule's alone.

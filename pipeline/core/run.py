@@ -1,12 +1,15 @@
 """A model's answer to the pool: scores and lists, never order."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 
 from pipeline.core.arrays import F64, I32
 from pipeline.core.problems import Problem
+
+NONE: I32 = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,8 @@ class Run:
         outside: rows for queries outside the pool, counted and dropped.
         digest: SHA-256 of the lists.
         problems: warnings met while reading or checking the lists.
+        empty: codes, ascending, of queries that the model answered with nothing: no match is an
+            answer, and no missing one. Files cannot say so; there it is missing.
     """
 
     origin: Origin
@@ -80,3 +85,4 @@ class Run:
     outside: int
     digest: str
     problems: tuple[Problem, ...] = ()
+    empty: I32 = field(default_factory=lambda: NONE)

@@ -117,6 +117,7 @@ def write_run(run: Run, pool: Pool, path: Path) -> None:
         "origin": redact_values(plain(run.origin)),
         "cost": {name: values.tolist() for name, values in run.cost.items()},
         "outside": run.outside,
+        "empty": pool.vocab.queries.take(pa.array(run.empty)).to_pylist(),
         "digest": run.digest,
         "has_retrieval": run.retrieval is not None,
         "problems": redact_values(plain(run.problems)),
@@ -179,9 +180,16 @@ def read_run(path: Path, pool: Pool) -> Run:
         foreign=foreign,
         cost={name: np.array(values, dtype=np.float64) for name, values in about["cost"].items()},
         outside=about["outside"],
+        empty=_codes(about["empty"], pool),
         digest=about["digest"],
         problems=tuple(
             Problem(**{**problem, "examples": tuple(problem["examples"])})
             for problem in about["problems"]
         ),
     )
+
+
+def _codes(ids: list[str], pool: Pool) -> I32:
+    found = pc.index_in(pa.array(ids, pa.string()), pool.vocab.queries)
+    codes: I32 = found.to_numpy(zero_copy_only=False).astype(np.int32)
+    return codes

@@ -150,11 +150,13 @@ def lists_of(run: Table, pool: Pool, foreign: dict[str, int]) -> Lists:
 
 
 def run_of(run: Table, pool: Pool, retrieval: Table | None = None) -> Run:
-    """A run of dictionaries, in their order."""
+    """A run of dictionaries, in their order; an empty one is an answer with nothing."""
     foreign: dict[str, int] = {}
     final = lists_of(run, pool, foreign)
     first = None if retrieval is None else lists_of(retrieval, pool, foreign)
     outside = sum(len(rows) for query, rows in run.items() if query not in _ids(pool))
+    asked = pool.vocab.queries.to_pylist()
+    empty = [code for code, query in enumerate(asked) if query in run and not run[query]]
     return Run(
         origin=Origin("run", "dict", "dict", "dict"),
         final=final,
@@ -163,6 +165,7 @@ def run_of(run: Table, pool: Pool, retrieval: Table | None = None) -> Run:
         cost={},
         outside=outside,
         digest="",
+        empty=np.array(empty, np.int32),
     )
 
 

@@ -80,9 +80,11 @@ def _judge(run: Run, lists: Lists, stage: str, rules: _Rules) -> Judged:
     query = ordered.query[rows]
     first, last = _extent(ordered, rows)
     top, top_score = _top(ordered, min(rules.depth, int(length.max(initial=0))) + 1)
+    returned = length > 0
+    returned[run.empty] = True
     return Judged(
         stage=stage,
-        returned=length > 0,
+        returned=returned,
         length=length.astype(np.int32),
         constant=_constant(ordered),
         hit_query=query,

@@ -149,9 +149,12 @@ class View:
         """
         reason = np.full(self.n, int(Reason.OK), dtype=np.uint8)
         values = np.asarray(values, dtype=np.float64).copy()
+        worst = np.nan if info.worst is None else info.worst
+        # An answer of no items is an answer; a share of it does not exist, and is not 0.
+        bare = Reason.UNDEFINED if info.worst is None else Reason.OK
+        _mark(values, reason, self.lists.length == 0, bare, worst)
         if undefined is not None:
             _mark(values, reason, undefined, Reason.UNDEFINED, np.nan)
-        worst = np.nan if info.worst is None else info.worst
         if relevant is None:
             _mark(values, reason, ~self.lists.returned, Reason.MISSING, worst)
             _mark(values, reason, np.full(self.n, self.sliced), Reason.UNDEFINED, np.nan)

@@ -34,6 +34,7 @@ _COUNTS = (
     ("missing (score worst)", "missing"),
 )
 _RARE = (
+    ("answered with nothing", "empty"),
     ("constant scores", "constant"),
     ("ties at the cutoff", "tied"),
     ("ineligible in the top", "ineligible"),
@@ -162,7 +163,7 @@ def _count(row: LedgerRow, field: str) -> Text:
 
 def _rests(view: View) -> list[Padding]:
     """What no model has, and which queries the primary metric leaves out."""
-    clear = [words for words, field in _RARE if not _alarmed(view, field)]
+    clear = [words for words, field in _RARE[1:] if not _alarmed(view, field)]
     lines = [_note(f"none: {', '.join(clear)}")] if clear else []
     metric = view.primary.metric
     if ";" in metric.coverage:

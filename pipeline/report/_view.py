@@ -58,6 +58,7 @@ class LedgerRow:
     ineligible: str
     outside: str
     foreign: str
+    empty: str
     judged_at: tuple[Cell, ...]
     alarms: frozenset[str]
 
@@ -254,7 +255,7 @@ def _ledger(
     record: ModelRecord, judged: Iterable[MetricInfo], found: Mapping[Place, Mean]
 ) -> LedgerRow:
     counts = record.ledger
-    watched = ("missing", "constant", "tied", "ineligible", "outside", "foreign")
+    watched = ("missing", "constant", "tied", "ineligible", "outside", "foreign", "empty")
     return LedgerRow(
         fmt.clean(record.name),
         fmt.count(counts.asked),
@@ -266,6 +267,7 @@ def _ledger(
         fmt.count(counts.ineligible),
         fmt.count(counts.outside),
         fmt.count(counts.foreign),
+        _of(counts.empty, counts.judged),
         tuple(cell(found.get((record.name, info.label, ALL), NOTHING)) for info in judged),
         frozenset(name for name in watched if getattr(counts, name)),
     )

@@ -205,6 +205,7 @@ def _details(view: View) -> str:
             row.judged,
             row.returned,
             row.missing,
+            row.empty,
             row.constant,
             row.tied,
             row.ineligible,
@@ -212,7 +213,10 @@ def _details(view: View) -> str:
         )
         for row in view.ledger
     ]
-    counts = ("model", "asked", "judged", "returned", "missing", "constant", "tied", "ineligible")
+    counts = (
+        "model", "asked", "judged", "returned", "missing", "empty", "constant", "tied",
+        "ineligible",
+    )  # fmt: skip
     head = (*counts, *(code(label) for label in view.judged_at))
     parts = [
         "<details><summary>Ledger, definitions and reading</summary>\n",

@@ -152,7 +152,9 @@ def _record(
 ) -> ModelRecord:
     origin = run.origin
     judged = np.diff(pool.judgments.query_ptr) > 0
-    returned = (scores.length > 0) & judged
+    empty = np.zeros(len(judged), dtype=bool)
+    empty[run.empty] = True
+    returned = (scores.length > 0) & judged | empty & judged
     final = tops.filter(pa.compute.equal(tops["stage"], "final"))
     ledger = Ledger(
         asked=len(judged),
@@ -164,6 +166,7 @@ def _record(
         constant=int((scores.constant & judged).sum()),
         tied=int((scores.tied & judged).sum()),
         ineligible=final.num_rows - int(pa.compute.sum(final["eligible"]).as_py() or 0),
+        empty=int((empty & judged).sum()),
     )
     return ModelRecord(
         name=contender.name,

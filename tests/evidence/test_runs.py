@@ -56,6 +56,7 @@ def run(final: Lists, retrieval: Lists | None) -> Run:
         outside=3,
         digest="ef",
         problems=(Problem("x", "warning", "odd", examples=("a",)),),
+        empty=np.array([1], np.int32),
     )
 
 
@@ -86,6 +87,7 @@ def test_lists_come_back_to_the_bit(
             assert np.array_equal(old.given_rank, new.given_rank)
     assert (after.origin, after.outside, after.digest) == (before.origin, 3, "ef")
     assert after.problems == before.problems
+    assert after.empty.tolist() == [1]
     assert np.array_equal(after.cost["latency_ms"], before.cost["latency_ms"])
 
 

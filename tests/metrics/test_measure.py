@@ -30,6 +30,20 @@ def test_the_reason_of_every_value(case):
     assert scores.length.tolist() == [2, 0, 1, 1]
 
 
+def test_an_answer_with_nothing_is_worst_and_not_missing(case):
+    expected = {
+        "R@5": (0.0, Reason.OK),
+        "Judged@5": (0.0, Reason.OK),
+        "Ineligible@5": (1.0, Reason.OK),
+    }
+    asked = case(QRELS, {**RUN, "q": {}}, asked={"p": 1, "q": 1}, opens={"a": 0})
+    for name, found in expected.items():
+        assert asked.column(name)["q"] == found
+    assert asked.column("Age@5")["q"][1] == Reason.UNDEFINED  # nothing has no age
+    one = case(QRELS, {"p": {"a": 1.0}, "r": {}}, conventions={"no_relevant": "one"})
+    assert one.column("R@5")["r"] == (1.0, Reason.NO_RELEVANT_SCORED)  # rightly nothing
+
+
 def test_judged_queries_are_known_without_a_metric_of_queries(case):
     scores = case(QRELS, RUN).scores("ItemCoverage@5")
     assert scores.columns == ()
