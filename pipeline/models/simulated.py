@@ -59,9 +59,11 @@ class Simulated:
             SamepoolError: the pool is not simulated, or has no such system.
         """
         world = Simulation(self._world(pool))
-        numbers = _numbers(pool.vocab.queries, world.world.n_queries)
+        numbers = _numbers(pool.vocab.queries, "q", world.world.n_queries)
         codes = np.full(world.world.n_items + 1, -1, np.int32)  # the last: of no item
-        codes[_numbers(pool.vocab.items, world.world.n_items)] = np.arange(len(pool.vocab.items))
+        codes[_numbers(pool.vocab.items, "i", world.world.n_items)] = np.arange(
+            len(pool.vocab.items)
+        )
         size = world.blocks()[0].stop
         blocks = [slice(at, min(at + size, len(numbers))) for at in range(0, len(numbers), size)]
         parts = []
@@ -93,17 +95,17 @@ class Simulated:
         return world
 
 
-def _numbers(ids: pa.Array, n: int) -> I64:
+def _numbers(ids: pa.Array, letter: str, n: int) -> I64:
     """Numbers of simulated ids: what stands behind their letter.
 
     Raises:
         SamepoolError: ids of something else.
     """
-    try:
-        found = np.asarray(pc.cast(pc.utf8_slice_codeunits(ids, 1), pa.int64()), dtype=np.int64)
-    except pa.ArrowInvalid as error:
-        raise _strange(ids[0]) from error
-    if len(found) and (found.min() < 0 or found.max() >= n):
+    wrong = np.asarray(pc.invert(pc.match_substring_regex(ids, f"^{letter}[0-9]{{1,9}}$")))
+    if wrong.any():
+        raise _strange(ids[int(wrong.argmax())])
+    found = np.asarray(pc.cast(pc.utf8_slice_codeunits(ids, 1), pa.int64()), dtype=np.int64)
+    if len(found) and found.max() >= n:
         raise _strange(ids[int(found.argmax())])
     return found
 

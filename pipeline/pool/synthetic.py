@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+import pyarrow as pa
+
 from pipeline.core.pool import Declared
 from pipeline.core.problems import Problem
 from pipeline.core.suggest import did_you_mean
@@ -13,6 +15,7 @@ from pipeline.pool._synthetic.systems import plants, systems
 from pipeline.pool._tables import Tables
 
 _REASON = "the simulator that drew them knows what is relevant"
+_MOST_SESSIONS = 100_000_000
 _OF_WORLD = (
     "seed", "n_queries", "n_items", "zipf", "user_zipf", "item_zipf", "relevant",
     "nothing_relevant", "groups", "n_categories", "taste", "new_share", "new_days", "windows",
@@ -87,10 +90,8 @@ class Synthetic:
         """Refuses worlds, judges and logs that cannot be."""
         world = self._world()
         self._clicks()
-        asked = {"pooled_from": self.pooled_from, "logged_by": [self.logged_by or "s0"]}
-        if not self.logged_by:
-            asked["logged_by"] = []
-        for option, names in asked.items():
+        logged_by = [] if self.logged_by is None else [self.logged_by]
+        for option, names in {"pooled_from": self.pooled_from, "logged_by": logged_by}.items():
             for name in names:
                 if name not in world.systems:
                     hint = did_you_mean(name, world.systems)
@@ -106,7 +107,7 @@ class Synthetic:
         query_ids, item_ids = made.ids("q", self.n_queries), made.ids("i", self.n_items)
         user_ids = made.ids("u", world.world.n_users)
         return Tables(
-            name=self.name,
+            name=self.name or "synthetic",
             queries=made.queries(world, query_ids, user_ids),
             items=made.items(world, item_ids),
             qrels=self._judging(world.world).table(world, (query_ids, item_ids)),
@@ -133,21 +134,22 @@ class Synthetic:
             if not low <= value <= self.depth:
                 text = f"{option} is {value}; it goes from {low} to the depth, {self.depth}"
                 raise ValueError(text)
-        if self.sessions < 0:
-            raise ValueError(f"sessions is {self.sessions}; it must be 0 or more")
+        if not 0 <= self.sessions <= _MOST_SESSIONS:
+            text = f"sessions is {self.sessions:,}; it goes from 0 to {_MOST_SESSIONS:,}"
+            raise ValueError(text)
 
     def _judging(self, world: World) -> Judging:
         names = tuple(self.pooled_from or world.systems)
         return Judging(self.judged == "all", self.judged_depth, names, self.noise)
 
-    def _logs(self, world: Simulation, *named: Any) -> Any:
+    def _logs(self, world: Simulation, *ids: pa.Array) -> pa.Table | None:
         if not self.sessions:
             return None
         found = Sessions.draw(
             world, self._clicks(), self._logger(world.world), (self.sessions, self.shown),
             self.shuffled,
         )  # fmt: skip
-        return made.logs(found, *named)
+        return made.logs(found, *ids)
 
     def _logger(self, world: World) -> str:
         return self.logged_by or next(iter(world.systems))

@@ -8,6 +8,7 @@ from pipeline.core.suggest import did_you_mean
 
 AS_OF = 1_767_225_600_000_000  # 2026-01-01 in microseconds since 1970 UTC
 GRADES = (0.5, 0.3, 0.2)  # of the relevant items: shares with grade 1, 2, 3
+_MOST = 100_000_000  # of anything that is counted
 DEVICES: Mapping[str, float] = {"phone": 0.6, "desktop": 0.4}
 
 
@@ -126,8 +127,9 @@ class World:
 
     def _sizes(self) -> None:
         for name in ("n_queries", "n_items", "n_users", "relevant", "n_categories", "depth"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be 1 or more")
+            if not 1 <= getattr(self, name) <= _MOST:
+                text = f"{name} is {getattr(self, name):,}; it goes from 1 to {_MOST:,}"
+                raise ValueError(text)
         if not self.systems:
             raise ValueError("there are no systems; give systems or n_models")
         if self.seed < 0:
