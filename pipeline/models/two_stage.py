@@ -162,6 +162,7 @@ class TwoStage:
             cost=_costs(first, second),
             outside=first.outside + second.outside,
             problems=(*first.problems, *second.problems, *said),
+            complete=first.complete and second.complete,
         )
 
     def _taught_rank(self, pool: Pool, first: Ranking, tools: Tools) -> Ranking:
@@ -275,15 +276,15 @@ def _said(
         raise fault("nothing_ranked", text, "the two must name the same queries and items")
     if beyond:
         text = f"{who}: the ranker returned {beyond:,} items that were not retrieved: left out"
-        found.append(Problem("not_retrieved", "note", text, count=beyond))
+        found.append(Problem("not_retrieved", "note", text))
     if left := retrieved - len(final.query):
         text = f"{who}: the ranker left out {left:,} of {retrieved:,} retrieved items"
         fix = "they are not shown to anybody; if that is not meant, let it score them"
-        found.append(Problem("not_ranked", "warning", text, fix, count=left))
+        found.append(Problem("not_ranked", "warning", text, fix))
     if strange := len(first.foreign):
         text = f"{who}: {strange:,} retrieved items are not in the pool's items"
         text = f"{text}: all that the ranker could see of them is their ids"
-        found.append(Problem("unknown_items", "note", text, count=strange))
+        found.append(Problem("unknown_items", "note", text))
     return tuple(found)
 
 
