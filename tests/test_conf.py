@@ -82,7 +82,7 @@ def test_every_option_composes_and_builds(group: str, option: str) -> None:
         assert build(stage, spec, stage) is not None
 
 
-@pytest.mark.parametrize("command", ["gate", "stamp", "upload", "ui"])
+@pytest.mark.parametrize("command", ["freeze", "gate", "stamp", "upload", "ui"])
 def test_every_command_composes(command: str) -> None:
     assert type(composed(command)) is SCHEMAS[command]
 

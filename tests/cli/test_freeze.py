@@ -66,45 +66,68 @@ def test_help_and_nothing_given(inside):
         assert f"error: {name} is not set -> " in answer.stderr
 
 
-MISTAKES = [
-    (["source.qrels=rates.csv"], "rates.csv: no such file -> did you mean rated.csv"),
-    (["source.logs=logs/*.parquet"], "source.logs: no file matches logs/*.parquet"),
-    (["source.logs=conf"], "folder conf holds no .parquet, .csv or .tsv file"),
-    (["source.logs=bm25.trec"], "bm25.trec: raw tables are Parquet, CSV or TSV"),
-    (["source.logg=x"], "did you mean logs?"),
-    (["columns.qrels={query_id: qid}"], "columns.qrels.query_id: there is no column qid"),
-    (["columns.queries={user_id: txt}"], "there is no column txt -> did you mean text?"),
-    (["columns.queries=3"], "columns.queries is 3, not a mapping"),
-    (["as_of=yesterday"], "as_of 'yesterday' is not a time -> write ISO 8601, e.g. as_of=2026"),
-    (["train_until=2026-07-01"], "train_until is after as_of"),
-    (["as_of=2020-01-01"], "no query is left: 4 of 4 were issued after as_of"),
-    (["as_of=2020-01-01"], "the table runs from 2026-05-01 00:00:00+00 to 2026-06-02"),
-    (["evaluate_from=2026-05-31"], "no query is left"),
-    (["n=0"], "n=0: it must be 1 or more"),
-    (["n=many"], "n is a whole number"),
-    (["min_judged=3"], "no query is left to sample from: 2 of 2 have fewer than 3 judgments"),
-    (["allocation={haed: 1, torso: 1, tail: 1}"], "no stratum 'haed' -> did you mean head?"),
-    (["allocation={head: 1}"], "allocation lacks the stratum torso, tail"),
-    (["allocation={head: 0, torso: 0, tail: 1}"], "stratum head has 1 queries and would get none"),
-    (["allocation=equl"], "unknown allocation=equl -> did you mean equal?"),
-    (["strata={head: .5, tail: .4}"], "the shares of strata add up to 0.9"),
-    (["strata=[.5,.5]"], "strata is [0.5, 0.5] -> strata={head: .5"),
-    (["repeats.by=sound"], "repeats.by: 'sound'"),
-    (["negatives.per_query=-1"], "per_query is -1; it must be 0 or more"),
-    (["items=some"], "unknown items=some"),
-    (["memory=lots"], "memory='lots' is no size -> e.g. memory=4GB"),
-    (["source.train=clicks.csv"], "source.logs and source.train are both set"),
-    (["source.logs=null", "source.train=clicks.csv"], "1 train row postdates the cut-off 2026-06"),
-    (["source.logs=null", "source.train=clicks.csv"], "query_id NO, item d1 at 2026-06-05"),
-    (["source.logs=rated.csv"], "logs need the column at, to be cut at a time; there are"),
-    (["out=conf"], "conf: holds other files, which freeze would not touch"),
-    (["out=asked.csv"], "asked.csv: is a file, not a folder"),
+TOGETHER = [  # what is wrong is told all at once
+    {
+        "as_of=yesterday": "as_of 'yesterday' is not a time -> write ISO 8601, e.g. as_of=2026",
+        "n=0": "n=0: it must be 1 or more",
+        "allocation={haed: 1, torso: 1, tail: 1}": "no stratum 'haed' -> did you mean head?",
+        "repeats.by=sound": "repeats.by: 'sound'",
+        "negatives.per_query=-1": "per_query is -1; it must be 0 or more",
+        "items=some": "unknown items=some",
+        "columns.queries=3": "columns.queries is 3, not a mapping",
+        "source.train=clicks.csv": "source.logs and source.train are both set",
+    },
+    {
+        "train_until=2026-07-01": "train_until is after as_of",
+        "strata={head: .5, torso: .2, tail: .2}": "the shares of strata add up to 0.9",
+        "source.qrels=null": "source.qrels is not set",
+        "logs=some": "unknown logs=some",
+    },
+    {
+        "source.items=item.csv": "item.csv: no such file -> did you mean items.csv",
+        "source.logs=logs/*.parquet": "source.logs: no file matches logs/*.parquet",
+        "columns.qrels={query_id: qid}": "columns.qrels.query_id: there is no column qid",
+        "columns.queries={user_id: txt}": "there is no column txt -> did you mean text?",
+    },
+    {
+        "source.items=conf": "folder conf holds no .parquet, .csv or .tsv file",
+        "source.qrels=bm25.trec": "bm25.trec: raw tables are Parquet, CSV or TSV",
+        "source.logs=rated.csv": "logs need the column at, to be cut at a time; there are",
+    },
+    {"source.logg=x": "did you mean logs?"},
+    {"allocation={head: 1}": "allocation lacks the stratum torso, tail"},
+    {"n=many": "n is a whole number"},
+    {"memory=lots": "memory='lots' is no size -> e.g. memory=4GB"},
+    {"evaluate_from=2026-05-31": "no query is left: 1 of 4 were issued after as_of, 3 before eval"},
+    {"allocation={head: 0, torso: 0, tail: 1}": "stratum head has 1 queries and would get none"},
+    {"min_judged=3": "no query is left to sample from: 2 of 2 have fewer than 3 judgments"},
+    {"out=conf": "conf: holds other files, which freeze would not touch"},
+    {"out=asked.csv": "asked.csv: is a file, not a folder"},
 ]
 
 
-@pytest.mark.parametrize(("words", "expected"), MISTAKES, ids=lambda v: str(v)[:40])
-def test_mistakes_of_settings(inside, here, words, expected):
-    refused(inside("freeze", *BASE, *words), expected)
+@pytest.mark.parametrize("mistakes", TOGETHER, ids=lambda v: next(iter(v))[:40])
+def test_mistakes_of_settings(inside, here, mistakes):
+    answer = inside("freeze", *BASE, *mistakes)
+    for expected in mistakes.values():
+        refused(answer, expected)
+    nothing_left(here)
+
+
+def test_logs_that_were_said_to_be_cut(inside, here):
+    answer = inside("freeze", *BASE, "source.logs=null", "source.train=clicks.csv")
+    refused(answer, "clicks.csv: 1 train row postdates the cut-off 2026-06-01")
+    refused(answer, "query_id NO, item d1 at 2026-06-05")
+    nothing_left(here)
+
+
+def test_as_of_before_everything(inside, here):
+    answer = inside("freeze", *BASE, "as_of=2020-01-01")
+    refused(answer, "asked.csv: no query is left: 4 of 4 were issued after as_of -> as_of is 2020")
+    refused(answer, "the table runs from 2026-05-01 00:00:00+00 to 2026-06-02")
+
+
+def nothing_left(here):
     assert not (here / "pools" / "june").exists()
     assert not [*here.rglob(".new-*"), *here.rglob(".freeze-*")]
 
@@ -115,20 +138,40 @@ def refused(answer, expected):
     assert "Traceback" not in answer.stderr
 
 
+ROWS = {
+    "asked.csv": ("query_id,issued_at,frequency\nq1,2026-05-01,1\n q2,31/05/2026,-2\n,,x\n", [
+        "asked.csv:row 2: issued_at '31/05/2026' is not a time",
+        "asked.csv:row 2: query_id ' q2' has white space around it",
+        "asked.csv:row 2: frequency '-2' must be 0 or more",
+        "asked.csv:row 3: query_id is empty",
+        "asked.csv:row 3: frequency 'x' is not a finite number",
+    ]),
+    "items.csv": ("id,title\nd1,x\n", [
+        "items.csv: missing column item_id; there are: id, title -> columns.items={item_id: ",
+    ]),
+    "rated.csv": ("query_id,item_id,grade\nNO,d1,1\nNO,d2\n", [
+        "rated.csv:line 3: expected 3 fields as in the header, got 2",
+    ]),
+    "clicks.csv": ("query_id,item_id,at\nNO,d1,1748736000\n", [
+        "clicks.csv:row 1: at '1748736000' is not a time",
+    ]),
+}  # fmt: skip
+
+
+def test_what_is_wrong_in_any_table_is_told_at_once(inside, here):
+    for name, (text, _) in ROWS.items():
+        (here / name).write_text(text)
+    answer = inside("freeze", *BASE)
+    for _, messages in ROWS.values():
+        for expected in messages:
+            refused(answer, expected)
+    nothing_left(here)
+
+
 CONTENT = [
-    ("asked.csv", "qid,text\n1,a\n",
-     "asked.csv: missing column query_id; there are: qid, text -> columns.queries={query_id: qid}"),
-    ("asked.csv", "query_id,issued_at\nq1,2026-05-01\nq2,31/05/2026\n",
-     "asked.csv:row 2: issued_at '31/05/2026' is not a time"),
-    ("asked.csv", "query_id,text\nq1,a\nq2\n", "asked.csv:line 3: expected 2 fields"),
     ("asked.csv", 'query_id,text\nq1,"a\nq2,b\n', "asked.csv:line 2: a double quote is not closed"),
     ("asked.csv", "query_id,text\nq1,a\nq1,b\n", "query_id 'q1' maps to two texts, 'a' and 'b'"),
-    ("asked.csv", "query_id,text\n,a\n", "asked.csv:row 1: query_id is empty"),
-    ("asked.csv", "query_id,text\nq1,a\n q2,b\n", "row 2: query_id ' q2' has white space around"),
-    ("asked.csv", "query_id,frequency\nq1,-2\n", "row 1: frequency -2 must be 0 or more".replace(
-        "-2", "'-2'")),
     ("asked.csv", "query_id,stratum\nq1,a\n", "a column stratum, which freeze writes itself"),
-    ("asked.csv", "query_id,query_id\nq1,a\n", "line 1: column 'query_id' occurs twice"),
     ("asked.csv", "", "asked.csv:line 1: is empty"),
     ("asked.csv", "query_id,text\n12,a\n", "qrels have query_id '0012', queries '12'"),
     ("items.csv", "item_id\nd1\nd2\nd1\n", "items.csv: item_id 'd1' has 2 rows"),
@@ -137,7 +180,6 @@ CONTENT = [
     ("rated.csv", "query_id,item_id,grade\nNO,d1,1\nNO,d1,3\n",
      "rated.csv: query NO, item d1 is judged 1 and 3 -> keep one grade a pair"),
     ("rated.csv", "query_id,item_id,grade\n", "rated.csv: has no judgments"),
-    ("clicks.csv", "query_id,item_id,at\nNO,d1,1748736000\n", "at '1748736000' is not a time"),
     ("clicks.csv", "query_id,item_id,at\n,d1,2026-01-01\n", "1 rows have neither query_id nor"),
 ]  # fmt: skip
 
@@ -146,7 +188,7 @@ CONTENT = [
 def test_mistakes_in_tables(inside, here, name, text, expected):
     (here / name).write_text(text)
     refused(inside("freeze", *BASE), expected)
-    assert not [*here.rglob(".new-*"), *here.rglob(".freeze-*")]
+    nothing_left(here)
 
 
 def test_bytes_that_are_no_text_and_gzip_cut_short(inside, here):
@@ -203,7 +245,7 @@ def test_n_larger_than_there_is_takes_all(inside):
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_it_leaves_nothing(here, environment, sign):
     rng = np.random.default_rng(1)
-    size = 3_000_000
+    size = 2_000_000
     logs = pa.table({
         "query_id": pa.array(rng.integers(0, 9_999, size)).cast(pa.string()),
         "item_id": pa.array(rng.integers(0, 9_999, size)).cast(pa.string()),

@@ -81,7 +81,9 @@ def plan(settings: FreezeCommand) -> Plan:
     problems += _order(as_of, until, start)
     columns = collect(problems, lambda: _columns(settings))
     shares = collect(problems, lambda: _shares(settings.strata))
-    allocation = collect(problems, lambda: _allocation(settings.allocation, shares or {}))
+    allocation = None
+    if shares:
+        allocation = collect(problems, lambda: _allocation(settings.allocation, shares))
     repeats = collect(problems, lambda: parse(Repeats, vars(settings.repeats), "repeats"))
     negatives = collect(problems, lambda: parse(Negatives, vars(settings.negatives), "negatives"))
     labels = collect(problems, lambda: parse(Labels, _labels(settings), "freeze"))
