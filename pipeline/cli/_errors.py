@@ -220,7 +220,7 @@ def _keys(parent: str, invocation: Invocation) -> list[str]:
     GlobalHydra.instance().clear()
     try:
         with initialize_config_dir(str(config_folder()), version_base="1.3"):
-            node = compose(invocation.command, [*groups, f"hydra.searchpath=[{path}]"])
+            node: Any = compose(invocation.command, [*groups, f"hydra.searchpath=[{path}]"])
         for part in parent.split(".") if parent else []:
             node = node[part]
         if not isinstance(node, Mapping):

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from pipeline.core.arrays import F64
+from pipeline.core.arrays import F64, I32
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, collect, raise_errors
-from pipeline.core.run import Lists, Origin, Run
+from pipeline.core.run import NONE, Lists, Origin, Run
 from pipeline.core.signature import Signature
 from pipeline.models import _check, _digest, _fixed
 from pipeline.models._check import Place
@@ -107,6 +108,8 @@ class Ranking:
     Attributes:
         final, retrieval, foreign, cost, outside: as in Run.
         problems: warnings met on the way.
+        complete: whether every query was asked, so that one without items was answered with
+            nothing; otherwise it was not answered.
         places: for the final list, then for the retrieval list: the file and line that a row of
             it came from; empty where rows come from no file.
     """
@@ -117,6 +120,7 @@ class Ranking:
     cost: Mapping[str, F64] = field(default_factory=dict)
     outside: int = 0
     problems: tuple[Problem, ...] = ()
+    complete: bool = False
     places: tuple[Place, ...] = ()
 
 
@@ -184,6 +188,7 @@ def rank(model: Model, origin: Origin, pool: Pool, tools: Tools) -> Run:
         found = raise_errors((*found, *more))
         found = (*found, *_check.beyond(final, retrieval, book))
     problems = raise_errors(found)
+    empty = _empty(final, pool) if ranking.complete else NONE
     return Run(
         origin=origin,
         final=final,
@@ -191,6 +196,13 @@ def rank(model: Model, origin: Origin, pool: Pool, tools: Tools) -> Run:
         foreign=foreign,
         cost=ranking.cost,
         outside=ranking.outside,
-        digest=_digest.of_lists(final, retrieval, pool.vocab, foreign),
+        digest=_digest.of_lists(final, retrieval, pool.vocab, foreign, empty),
         problems=problems,
+        empty=empty,
     )
+
+
+def _empty(lists: Lists, pool: Pool) -> I32:
+    """Codes of the queries without a list."""
+    counts = np.bincount(lists.query, minlength=len(pool.vocab.queries))
+    return np.flatnonzero(counts == 0).astype(np.int32)

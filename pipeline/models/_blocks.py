@@ -70,7 +70,7 @@ def rank_blocks(
         item=np.concatenate([part.item for part in parts]),
         score=np.concatenate([part.score for part in parts]),
     )
-    return Ranking(final, retrieval=None, foreign=pa.array([], pa.string()))
+    return Ranking(final, retrieval=None, foreign=pa.array([], pa.string()), complete=True)
 
 
 def _of_blocks(

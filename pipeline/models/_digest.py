@@ -8,11 +8,17 @@ from numpy.typing import NDArray
 
 from pipeline.core.arrays import I32, I64
 from pipeline.core.pool import Vocab
-from pipeline.core.run import Lists
+from pipeline.core.run import NONE, Lists
 from pipeline.kernels.digest import of_arrays, of_parts
 
 
-def of_lists(final: Lists, retrieval: Lists | None, vocab: Vocab, foreign: pa.Array) -> str:
+def of_lists(
+    final: Lists,
+    retrieval: Lists | None,
+    vocab: Vocab,
+    foreign: pa.Array,
+    empty: I32 = NONE,
+) -> str:
     """SHA-256 over ids, scores, given ranks and the order of rows within a query.
 
     Ids enter once each, rows as their places among the ids in use: hashing a string a row would
@@ -23,6 +29,7 @@ def of_lists(final: Lists, retrieval: Lists | None, vocab: Vocab, foreign: pa.Ar
         retrieval: likewise, if known.
         vocab: ids behind the codes.
         foreign: ids behind the other item codes.
+        empty: codes of queries answered with nothing.
     """
     stages = [final] if retrieval is None else [final, retrieval]
     item = np.concatenate([lists.item for lists in stages])
@@ -43,8 +50,10 @@ def of_lists(final: Lists, retrieval: Lists | None, vocab: Vocab, foreign: pa.Ar
         arrays[f"score{stage}"] = (lists.score + 0.0).view(np.int64)
         if lists.given_rank is not None:
             arrays[f"rank{stage}"] = lists.given_rank
+    nothing = {"empty": _of_ids(vocab.queries.take(pa.array(empty)))} if len(empty) else {}
     return of_parts(
-        {
+        nothing
+        | {
             "rows": of_arrays(arrays),
             "queries": _of_ids(vocab.queries.filter(pa.array(answered))),
             "items": _of_ids(vocab.items.take(pooled)),

@@ -130,7 +130,7 @@ class Mlflow:
             final = work.lists()
         found = work.spread.problem(_who(origin), allowed=self.allow_ties)
         problems = raise_errors((found,) if found else ())
-        return Ranking(final, None, pa.array([], pa.string()), problems=problems)
+        return Ranking(final, None, pa.array([], pa.string()), problems=problems, complete=True)
 
     def _registry(self, registry: Registry | None) -> Registry:
         if registry is None:

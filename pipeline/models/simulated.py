@@ -77,7 +77,8 @@ class Simulated:
             query = (row + block.start).astype(np.int32)
             parts.append((query, item, found.first[row, place], found.final[row, place]))
         query, item, first, final = _joined(parts)
-        return Ranking(Lists(query, item, final), Lists(query, item, first), pool.vocab.items[:0])
+        lists = Lists(query, item, final), Lists(query, item, first)
+        return Ranking(*lists, pool.vocab.items[:0], complete=True)
 
     def _world(self, pool: Pool) -> World:
         facts = pool.declared.facts.get("simulation")

@@ -18,7 +18,7 @@ from pipeline.core.suggest import did_you_mean
 from pipeline.kernels.digest import of_json, of_parts
 from pipeline.models import Model, Ranking, Registry, Tools, _check, _identity, fits
 from pipeline.models._scoring import best
-from pipeline.models._shortlist import Shortlist, shortlist, unknown
+from pipeline.models._shortlist import RANK, SCORE, Shortlist, shortlist, unknown
 
 _STAGES = ("retriever", "ranker")
 
@@ -129,7 +129,8 @@ class TwoStage:
             return [*found, *wrong]
         none = Lists(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
         given = shortlist(pool, none, pool.vocab.items[:0], self.sees).pool
-        return [*found, *fits(self._models["ranker"], self._origins["ranker"], given, registry)]
+        second = fits(self._models["ranker"], self._origins["ranker"], given, registry)
+        return [*found, *map(_of_sight, second)]
 
     def rank(self, pool: Pool, tools: Tools) -> Ranking:
         """Retrieves, and orders what was retrieved.
@@ -155,6 +156,7 @@ class TwoStage:
         ranked = _sound(second, "ranker", given.pool, self._origins["ranker"])
         final, beyond = given.kept(ranked)
         said = _said(who, given, first, final, beyond)
+        answered = np.array_equal(np.unique(first.final.query), np.unique(final.query))
         return Ranking(
             final=final,
             retrieval=first.final,
@@ -162,6 +164,7 @@ class TwoStage:
             cost=_costs(first, second),
             outside=first.outside + second.outside,
             problems=(*first.problems, *second.problems, *said),
+            complete=first.complete and (second.complete or answered),
             complete=first.complete and second.complete,
         )
 
@@ -226,6 +229,15 @@ def _of_merge(problem: Problem, stage: str) -> Problem:
         return problem
     words = f"an override keeps the options it does not name: '~models.NAME.{stage}'"
     fix = f"{problem.fix}; {words} '+models.NAME.{stage}={{kind: KIND}}' replaces all of them"
+    return replace(problem, fix=fix)
+
+
+def _of_sight(problem: Problem) -> Problem:
+    """A ranker may lack a column of the first stage's only because nobody named it."""
+    lacking = [name for name in (SCORE, RANK) if f"{name!r}" in problem.text]
+    if problem.code != "missing_input" or not lacking:
+        return problem
+    fix = "it is the first stage's: name it in sees, with all else that the ranker is to see"
     return replace(problem, fix=fix)
 
 

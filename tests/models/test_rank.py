@@ -19,13 +19,15 @@ class Fixed:
     retrieval: Lists | None = None
     foreign: tuple[str, ...] = ()
     cost: tuple[tuple[str, np.ndarray], ...] = ()
+    complete: bool = False
 
     def origin(self, name, requested):
         raise NotImplementedError
 
     def rank(self, pool, tools):
         foreign = pa.array(self.foreign, pa.string())
-        return Ranking(self.final, self.retrieval, foreign, dict(self.cost))
+        cost = dict(self.cost)
+        return Ranking(self.final, self.retrieval, foreign, cost, complete=self.complete)
 
 
 def lists(query, item, score=None, given=None):
@@ -195,3 +197,11 @@ def test_digest_tells_ids_apart_whose_text_joins_alike(ask):
     one = ask(lists([0, 0], [3, 4], [2.0, 1.0]), foreign=("ab", "c"))
     two = ask(lists([0, 0], [3, 4], [2.0, 1.0]), foreign=("a", "bc"))
     assert one.digest != two.digest
+
+
+def test_a_query_without_items_was_answered_if_all_were_asked(pool, tools, origin):
+    asked = rank(Fixed(lists([1], [0]), complete=True), origin, pool, tools)
+    assert asked.empty.tolist() == [0]
+    unknown = rank(Fixed(lists([1], [0])), origin, pool, tools)
+    assert unknown.empty.tolist() == []
+    assert asked.digest != unknown.digest

@@ -60,7 +60,8 @@ def ranking(pool: Pool, name: str, answers: list[Answer], problems: list[Problem
         )
         fix = "if both name the same items, set id to the field that holds the pool's ids"
         found.append(Problem("no_item_matches", "warning", text, fix))
-    return Ranking(final, None, encoded.foreign, cost={LATENCY: latency}, problems=tuple(found))
+    cost = {LATENCY: latency}
+    return Ranking(final, None, encoded.foreign, cost, problems=tuple(found), complete=True)
 
 
 def _empty(lengths: np.ndarray, pool: Pool, name: str) -> list[Problem]:
