@@ -1,6 +1,6 @@
 """Two stages: one model retrieves, another puts in order what it found."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,16 +11,16 @@ import pyarrow as pa
 
 from pipeline.core.arrays import F64
 from pipeline.core.pool import Pool
-from pipeline.core.problems import Problem, SamepoolError, collect, fault, raise_errors
+from pipeline.core.problems import Problem, SamepoolError, collect, raise_errors
 from pipeline.core.registry import build, kinds
 from pipeline.core.run import Lists, Origin
 from pipeline.core.suggest import did_you_mean
 from pipeline.kernels.digest import of_json, of_parts
-from pipeline.models import Model, Ranking, Registry, Tools, _check, _identity, fits
+from pipeline.models import Model, Ranking, Registry, Tools, _identity, _stages, fits
 from pipeline.models._scoring import best
-from pipeline.models._shortlist import RANK, SCORE, Shortlist, shortlist, unknown
+from pipeline.models._shortlist import shortlist, unknown
 
-_STAGES = ("retriever", "ranker")
+_PARTS = ("retriever", "ranker")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class TwoStage:
                 fix = did_you_mean(kind, kinds("models"))
                 raise ValueError(f"options are by kind, and {kind!r} is none; {fix}")
         problems: list[Problem] = []
-        first, second = (collect(problems, partial(self._model, stage)) for stage in _STAGES)
+        first, second = (collect(problems, partial(self._model, stage)) for stage in _PARTS)
         raise_errors(problems)
         if hasattr(first, "rerank"):
             kind = self._spec("retriever")["kind"]
@@ -67,7 +67,7 @@ class TwoStage:
 
     def _taught(self, first: object) -> None:
         """Checks what a ranker needs that is taught on the retriever's answers for the past."""
-        ranker, kind = (self._spec(stage)["kind"] for stage in reversed(_STAGES))
+        ranker, kind = (self._spec(stage)["kind"] for stage in reversed(_PARTS))
         if getattr(first, "recorded", False):
             raise ValueError(
                 f"a retriever of kind {kind} cannot answer for the past, so there is nothing to"
@@ -95,14 +95,14 @@ class TwoStage:
         """
         problems: list[Problem] = []
         for stage, model in self._models.items():
-            asked = _requested(self._spec(stage))
+            asked = _stages.requested(self._spec(stage))
             found = collect(problems, partial(model.origin, f"{name}.{stage}", asked, registry))
             if found is not None:
                 self._origins[stage] = found
         raise_errors(problems)
-        first, second = (self._origins[stage] for stage in _STAGES)
+        first, second = (self._origins[stage] for stage in _PARTS)
         own = {"depth": self.depth, "sees": None if self.sees is None else sorted(self.sees)}
-        digests = {stage: self._origins[stage].source_digest for stage in _STAGES}
+        digests = {stage: self._origins[stage].source_digest for stage in _PARTS}
         code = _identity.code_of(type(self).__module__)
         shown = {"retriever": first.resolved, "ranker": second.resolved, "depth": self.depth}
         if self.sees is not None:
@@ -130,7 +130,7 @@ class TwoStage:
         none = Lists(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
         given = shortlist(pool, none, pool.vocab.items[:0], self.sees).pool
         second = fits(self._models["ranker"], self._origins["ranker"], given, registry)
-        return [*found, *map(_of_sight, second)]
+        return [*found, *map(_stages.of_sight, second)]
 
     def rank(self, pool: Pool, tools: Tools) -> Ranking:
         """Retrieves, and orders what was retrieved.
@@ -153,36 +153,35 @@ class TwoStage:
         longest = int(np.bincount(first.final.query).max(initial=1))
         lent = replace(self._lent(tools, "ranker"), keep_depth=longest)
         second = self._models["ranker"].rank(given.pool, lent)
-        ranked = _sound(second, "ranker", given.pool, self._origins["ranker"])
+        ranked = _stages.sound(second, "ranker", given.pool, self._origins["ranker"])
         final, beyond = given.kept(ranked)
-        said = _said(who, given, first, final, beyond)
+        said = _stages.said(who, given, first, final, beyond)
         answered = np.array_equal(np.unique(first.final.query), np.unique(final.query))
         return Ranking(
             final=final,
             retrieval=first.final,
             foreign=first.foreign,
-            cost=_costs(first, second),
+            cost=_stages.costs(first, second),
             outside=first.outside + second.outside,
             problems=(*first.problems, *second.problems, *said),
             complete=first.complete and (second.complete or answered),
-            complete=first.complete and second.complete,
         )
 
     def _taught_rank(self, pool: Pool, first: Ranking, tools: Tools) -> Ranking:
         def retrieve(other: Pool) -> Lists:
-            return _known(self._retrieve(other, self._lent(tools, "retriever-past")))
+            return _stages.known(self._retrieve(other, self._lent(tools, "retriever-past")))
 
-        found = _known(first)
+        found = _stages.known(first)
         lent = replace(self._lent(tools, "ranker"), keep_depth=self.depth)
         ranker: Any = self._models["ranker"]
         score: F64 = ranker.rerank(pool, found, retrieve, lent)
         final = Lists(found.query, found.item, score)
-        return replace(first, final=final, retrieval=found, cost=_costs(first, None))
+        return replace(first, final=final, retrieval=found, cost=_stages.costs(first, None))
 
     def _retrieve(self, pool: Pool, tools: Tools) -> Ranking:
         """The retriever's lists, no deeper than asked, of a sound form."""
         ranking = self._models["retriever"].rank(pool, replace(tools, keep_depth=self.depth))
-        lists = _sound(ranking, "retriever", pool, self._origins["retriever"])
+        lists = _stages.sound(ranking, "retriever", pool, self._origins["retriever"])
         rows = best(lists.query, lists.score, self.depth)
         rank = lists.given_rank
         item, rank = lists.item[rows], None if rank is None else rank[rows]
@@ -201,7 +200,7 @@ class TwoStage:
 
     @cached_property
     def _models(self) -> dict[str, Model]:
-        return {stage: self._model(stage) for stage in _STAGES}
+        return {stage: self._model(stage) for stage in _PARTS}
 
     @cached_property
     def _origins(self) -> dict[str, Origin]:
@@ -213,7 +212,7 @@ class TwoStage:
             model: Model = build("models", self._spec(stage), f"two_stage {stage}")
         except SamepoolError as error:
             raise SamepoolError(
-                [_of_merge(problem, stage) for problem in error.problems]
+                [_stages.of_merge(problem, stage) for problem in error.problems]
             ) from error
         return model
 
@@ -221,83 +220,6 @@ class TwoStage:
         given = self.retriever if stage == "retriever" else self.ranker
         spec = {"kind": given} if isinstance(given, str) else given
         return {**self.options.get(str(spec.get("kind")), {}), **spec}
-
-
-def _of_merge(problem: Problem, stage: str) -> Problem:
-    """An unknown option may be left over from a kind that an override was meant to replace."""
-    if problem.code != "unknown_option" or "did you mean" in problem.fix:
-        return problem
-    words = f"an override keeps the options it does not name: '~models.NAME.{stage}'"
-    fix = f"{problem.fix}; {words} '+models.NAME.{stage}={{kind: KIND}}' replaces all of them"
-    return replace(problem, fix=fix)
-
-
-def _of_sight(problem: Problem) -> Problem:
-    """A ranker may lack a column of the first stage's only because nobody named it."""
-    lacking = [name for name in (SCORE, RANK) if f"{name!r}" in problem.text]
-    if problem.code != "missing_input" or not lacking:
-        return problem
-    fix = "it is the first stage's: name it in sees, with all else that the ranker is to see"
-    return replace(problem, fix=fix)
-
-
-def _requested(spec: Mapping[str, Any]) -> str:
-    """What the user wrote, or nearly so."""
-    return str(spec.get("uri") or spec.get("path") or spec.get("call") or spec["kind"])
-
-
-def _sound(ranking: Ranking, stage: str, pool: Pool, origin: Origin) -> Lists:
-    """A stage's lists, checked: codes in order and in range, finite scores, items once a query.
-
-    What is merely odd is told when the lists of the whole are checked.
-    """
-    place = ranking.places[0] if ranking.places else None
-    book = _check.Book(origin, pool, ranking.foreign, place)
-    lists, problems = _check.check(ranking.final, f"{stage}'s list", book)
-    raise_errors(problems)
-    return lists
-
-
-def _known(ranking: Ranking) -> Lists:
-    """The lists of a retriever whose ranker needs features: of items of the pool alone."""
-    if len(ranking.foreign):
-        text = f"two_stage: the retriever returned `{ranking.foreign[0]}`, not in the pool"
-        raise fault("foreign_item", text, "only items of the pool have features to rank by")
-    return ranking.final
-
-
-def _costs(first: Ranking, second: Ranking | None) -> dict[str, F64]:
-    """Cost columns of both, told apart: what one of them does not state cannot be added up."""
-    of_first = {f"retriever_{name}": values for name, values in first.cost.items()}
-    of_second = {} if second is None else second.cost
-    return of_first | {f"ranker_{name}": values for name, values in of_second.items()}
-
-
-def _said(
-    who: str, given: Shortlist, first: Ranking, final: Lists, beyond: int
-) -> tuple[Problem, ...]:
-    """How the ranker's lists differ from what was retrieved.
-
-    Raises:
-        SamepoolError: they have nothing in common.
-    """
-    retrieved, found = len(given.keys), []
-    if retrieved and not len(final.query):
-        text = f"{who}: the ranker returned none of {retrieved:,} retrieved items"
-        text = f"{text}; it returned {beyond:,} others"
-        raise fault("nothing_ranked", text, "the two must name the same queries and items")
-    if beyond:
-        text = f"{who}: the ranker returned {beyond:,} items that were not retrieved: left out"
-        found.append(Problem("not_retrieved", "note", text))
-    if left := retrieved - len(final.query):
-        text = f"{who}: the ranker left out {left:,} of {retrieved:,} retrieved items"
-        fix = "they are not shown to anybody; if that is not meant, let it score them"
-        found.append(Problem("not_ranked", "warning", text, fix))
-    if strange := len(first.foreign):
-        text = f"{who}: {strange:,} retrieved items are not in the pool's items"
-        text = f"{text}: all that the ranker could see of them is their ids"
-        found.append(Problem("unknown_items", "note", text))
-    return tuple(found)
 
 
 PLUGIN = TwoStage

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from pipeline.core.pool import UNKNOWN_TIME
-from pipeline.core.problems import SamepoolError
+from pipeline.core.problems import Problem, SamepoolError
 from pipeline.core.registry import build
 from pipeline.core.run import Lists, Origin
 from pipeline.models import Ranking, fits, rank, two_stage
@@ -273,3 +273,36 @@ def test_a_shortlist_of_nothing_has_its_columns(make_pool):
     found = shortlist(pool, empty, pool.vocab.items, ["retrieval_score"])
     assert found.pool.candidates.column_names == ["query_id", "item_id", "retrieval_score"]
     assert found.kept(empty)[1] == 0
+
+
+def test_no_match_is_an_answer_where_both_were_asked_for_all(make_pool, tools, pair):
+    class Asked(Fake):
+        def rank(self, pool, tools):
+            return replace(super().rank(pool, tools), complete=True)
+
+    pool = make_pool(QUERIES, ITEMS)
+    one, both = [("q1", "a", 3.0)], [("q1", "a", 3.0), ("q2", "b", 1.0)]
+    for first, second, complete in (
+        (Asked(one), Asked(one), True),
+        (Asked(one), Fake(one), True),  # nothing was retrieved for q2
+        (Asked(both), Fake(one), False),  # the ranker does not know q2
+        (Asked(both), Asked(one), True),
+        (Fake(one), Asked(one), False),
+    ):
+        assert pair(first, second).rank(pool, tools).complete is complete
+
+
+def test_a_column_of_the_first_stage_must_be_named(make_pool, pair):
+    class Needs(Fake):
+        def fits(self, pool, origin, registry):
+            known = pool.candidates.column_names
+            lacking = [n for n in ("retrieval_score", "age") if n not in known]
+            return [Problem("missing_input", "error", f"x needs {n!r}", "fix") for n in lacking]
+
+    pool = make_pool(QUERIES, ITEMS)
+    model = pair(Fake([1]), Needs([2]))
+    first, second = fits(model, model.origin("two", "two"), pool, None)
+    assert "name it in sees" in first.fix
+    assert second.fix == "fix"
+    model = pair(Fake([1]), Needs([2]), sees=["retrieval_score"])
+    assert len(fits(model, model.origin("two", "two"), pool, None)) == 1
