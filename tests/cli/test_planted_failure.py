@@ -117,3 +117,12 @@ def test_mistakes_are_told(inside: Any, words: list[str], message: str) -> None:
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_mapping_with_entries_is_added_to_by_plus(inside: Any) -> None:
+    words = ["check", "experiment=planted_failure", "tracking=none"]
+    done = inside(*words, "pool.groups={d: .1}")
+    assert done.returncode == 2
+    assert "pool.groups=... names entries that pool.groups does not have" in done.stderr
+    assert "+pool.groups=... adds entries" in done.stderr
+    assert inside(*words, "+pool.groups={d: .1}", "pool.n_queries=2000").returncode == 0
