@@ -118,9 +118,6 @@ def _contenders(settings: CompareSettings) -> tuple[Contender, ...]:
     found = [collect(problems, partial(read, value)) for value in asked]
     raise_errors(problems)
     named = [reference for reference in (baseline, *found) if reference is not None]
-    if not named:
-        fix = "models=[popular,svd], baseline=bm25.trec candidates=ce.trec, or experiment=movielens"
-        raise fault("no_models", "no model to measure", fix)
     _distinct(named)
     built = [collect(problems, partial(_contender, reference, baseline)) for reference in named]
     raise_errors(problems)

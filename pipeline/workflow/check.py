@@ -18,13 +18,15 @@ def check(settings: CompareSettings) -> None:
     Raises:
         SamepoolError: every problem found, not only the first.
     """
-    ready = prepare(settings)
+    ready = prepare(settings, alone=True)
     problems = [*ready.pool.problems, *ready.warnings, *_of_lists(ready), *_of_rules(ready)]
     raise_errors(problems)
     for line in _summary(ready):
         say(line)
     report(problems)
-    say("ok: nothing stands in the way of this comparison")
+    named = bool(ready.experiment.contenders)
+    end = "nothing stands in the way of this comparison" if named else "the pool; no model is named"
+    say(f"ok: {end}")
 
 
 def _of_lists(ready: Prepared) -> list[Problem]:

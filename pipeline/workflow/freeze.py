@@ -77,11 +77,10 @@ def _next(made: Frozen) -> list[str]:
     sizes = ", ".join(f"{files[name]['rows']:,} {name.partition('.')[0]}" for name in files)
     written = "written" if made.fresh else "already there, the very same"
     use = f"pool=frozen {shlex.quote(f'pool.path={made.folder}')}"
-    one = "'models=[popular]'" if "logs.parquet" in files else "baseline=RUN"
     return [
         f"pool {pool.name}@{pool.digest[:8]}: {sizes}",
         f"pool digest {pool.digest}",
         f"{written}: {made.folder}",
-        f"next: samepool check {use} {one}",
+        f"next: samepool check {use}",
         f"      samepool compare {use} baseline=RUN 'candidates=[RUN,MODEL]'",
     ]

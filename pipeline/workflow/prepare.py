@@ -17,6 +17,13 @@ from pipeline.tracking import open_tracker
 from pipeline.workflow import decide
 from pipeline.workflow.build import Contender, Experiment, build
 
+_NO_MODEL = Problem(
+    "no_models",
+    "error",
+    "no model to measure",
+    "models=[popular,svd], baseline=bm25.trec candidates=ce.trec, or experiment=movielens",
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
@@ -40,8 +47,12 @@ class Prepared:
     warnings: tuple[Problem, ...]
 
 
-def prepare(settings: CompareSettings) -> Prepared:
+def prepare(settings: CompareSettings, *, alone: bool = False) -> Prepared:
     """Builds the experiment, loads the pool, assigns slices, finds models, checks the rules.
+
+    Args:
+        settings: what is to be compared.
+        alone: whether the pool may be looked at without a model.
 
     Raises:
         SamepoolError: everything that would stop the comparison later: of config, pool, slices,
@@ -50,6 +61,8 @@ def prepare(settings: CompareSettings) -> Prepared:
     """
     problems: list[Problem] = []
     experiment = collect(problems, lambda: build(settings))
+    if experiment is not None and not (experiment.contenders or alone):
+        problems.append(_NO_MODEL)
     pool = collect(problems, lambda: load(settings.pool))
     slices = None
     if pool is not None:
@@ -64,7 +77,7 @@ def prepare(settings: CompareSettings) -> Prepared:
         problems += _too_short(experiment)
         if pool is not None:
             warnings = _fits(experiment.contenders, origins, pool, registry, problems)
-        if slices is not None:
+        if slices is not None and experiment.contenders:
             claims = collect(problems, partial(_claims, settings, experiment, slices)) or ()
     if experiment is None or pool is None or slices is None or problems:
         raise_errors((*problems, *(pool.problems if pool else ())))

@@ -279,3 +279,12 @@ def test_what_is_piped_is_wide(here: Path, environment: dict[str, str]) -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert max(map(len, done.stdout.splitlines())) > 80
+
+
+def test_a_pool_is_checked_without_a_model(inside: Any) -> None:
+    done = inside("check", "pool.qrels=qrels.trec", "pool.queries=queries.csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "ok: the pool; no model is named" in done.stdout
+    done = inside("compare", "pool.qrels=qrels.trec", "tracking=none")
+    assert done.returncode == 2
+    assert "no model to measure -> models=[popular,svd]" in done.stderr
