@@ -28,6 +28,7 @@ from pipeline.evidence._files import plain, read_parquet, write_parquet
 from pipeline.kernels.digest import of_file
 
 KEY = b"samepool.run"
+SCHEMA = 2  # of the metadata; part of the cache's key, so that a file of another is not looked for
 _LEFT = ("*.partial", ".*.parquet", f"{TEMPORARY}*", ".*.lock")
 
 

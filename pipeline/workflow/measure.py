@@ -14,7 +14,7 @@ from pipeline.core.problems import Problem, SamepoolError
 from pipeline.core.run import Origin, Run
 from pipeline.core.scores import Scores
 from pipeline.core.settings import EngineSettings
-from pipeline.evidence.runs import find, keep, read_run, scratch, write_run
+from pipeline.evidence.runs import SCHEMA, find, keep, read_run, scratch, write_run
 from pipeline.kernels.digest import of_json
 from pipeline.metrics import judge, measure
 from pipeline.metrics import tops as tops_of
@@ -127,6 +127,7 @@ class Task:
         """Digest of everything that determines the lists."""
         parts = {
             "samepool": __version__,  # another version may read the same file otherwise
+            "schema": SCHEMA,
             "kind": origin.kind,
             "source": origin.source_digest,
             "pool": self.ready.pool.digest,
