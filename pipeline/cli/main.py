@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from types import FrameType
 
 from pipeline import __version__
@@ -24,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; what the console script and ``python -m pipeline`` call."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        signal.signal(signal.SIGTERM, _interrupt)
+        signal.signal(signal.SIGTERM, partial(_interrupt, os.getpid()))
         return _dispatch(words)
     except KeyboardInterrupt:
         complain("samepool: interrupted")
@@ -48,7 +49,9 @@ def _flush() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+def _interrupt(process: int, number: int, _frame: FrameType | None) -> None:
+    if os.getpid() != process:  # a child that a model forked: nothing of ours to tidy up
+        os._exit(128 + number)
     raise KeyboardInterrupt
 
 

@@ -10,28 +10,27 @@ The function is trusted code: it runs with all the rights of whoever starts the 
 import importlib
 import importlib.util
 import sys
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from pipeline.core.pool import Pool
-from pipeline.core.problems import SamepoolError, fault, raise_errors
+from pipeline.core.problems import fault, raise_errors
 from pipeline.core.run import Origin
 from pipeline.core.suggest import did_you_mean, nearest
 from pipeline.kernels.digest import of_file, of_json, of_parts
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Ranking, Registry, Tools, _own_code, _returned
 from pipeline.models._encode import encode, flat
 from pipeline.models._imports import files_of
 from pipeline.models._unlike import all_foreign, renumbered
 
-_COLUMNS = ("query_id", "item_id", "score")
+_IMPORTED: "WeakKeyDictionary[object, str]" = WeakKeyDictionary()  # function -> its files' digest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,10 +87,10 @@ class Python:
         Raises:
             SamepoolError: there is no such module or function, or the module fails on import.
         """
-        module, _ = self._load()
-        file = getattr(module, "__file__", None)
-        files = {name: of_file(str(path)) for name, path in files_of(module.__name__).items()}
-        parts = {"call": self.call, "args": of_json(self.args), "code": of_parts(files)}
+        module, function = self._load()
+        file, code = getattr(module, "__file__", None), self._code(module)
+        _imported(function, code)
+        parts = {"call": self.call, "args": of_json(self.args), "code": code}
         return Origin(
             name, "python", requested, self.call, source_digest=of_parts(parts), path=file
         )
@@ -100,7 +99,8 @@ class Python:
         """What the function returns for the pool.
 
         Raises:
-            SamepoolError: the function fails, or does not return such a DataFrame.
+            SamepoolError: the function fails, does not return such a DataFrame, or was edited
+                meanwhile.
         """
         module, function = self._load()
         frames = PoolFrames(
@@ -111,18 +111,16 @@ class Python:
             tools.keep_depth,
             tools.seed,
         )
-        try:
-            returned = function(frames, **self.args)
-        except Exception as error:
-            raise _failed(self.call, error, module.__file__) from error
-        table = _table(self.call, returned)
-        encoded = encode(pool, [table])
         file = module.__file__
+        returned = _own_code.call(self.call, lambda: function(frames, **self.args), file)
+        _unchanged(self.call, function, self._code(module))
+        table = _returned.table(self.call, returned)
+        encoded = encode(pool, [table])
         problems = renumbered("query_id", flat(table["query_id"]), pool.vocab.queries, file)
         problems += renumbered("item_id", encoded.foreign, pool.vocab.items, file)
         raise_errors(problems)
         if not len(encoded.lists[0].query):
-            text = f"{self.call} returned {len(returned):,} rows, none for a query of the pool"
+            text = f"{self.call} returned {table.num_rows:,} rows, none for a query of the pool"
             raise fault("no_query_matches", text, "return the query_id of pool.queries")
         problems = all_foreign(self.call, encoded, pool, file)
         return Ranking(
@@ -132,6 +130,11 @@ class Python:
             outside=encoded.outside[0],
             problems=tuple(problems),
         )
+
+    def _code(self, module: ModuleType) -> str:
+        """Digest of the files as they are now."""
+        files = {name: of_file(str(path)) for name, path in files_of(module.__name__).items()}
+        return of_parts(files)
 
     def _load(self) -> tuple[ModuleType, Callable[..., Any]]:
         name, _, function = self.call.partition(":")
@@ -150,76 +153,44 @@ def _module(call: str, name: str) -> ModuleType:
     if here not in sys.path:
         sys.path.append(here)
     importlib.invalidate_caches()
-    try:
-        spec = importlib.util.find_spec(name)
-    except ModuleNotFoundError:  # of a parent package
-        spec = None
+    spec = _own_code.call(f"importing {name}", lambda: _spec(name), None)
     if spec is None:
         files = nearest(name, [path.stem for path in Path(here).glob("*.py")])
         fix = (
             f"did you mean {' or '.join(files)}?" if files else f"looked on sys.path and in {here}"
         )
         raise fault("no_module", f"{call}: there is no module {name}", fix)
+    return _own_code.call(f"importing {name}", lambda: importlib.import_module(name), spec.origin)
+
+
+def _spec(name: str) -> ModuleSpec | None:
+    """Where a module is; imports the packages around it."""
     try:
-        return importlib.import_module(name)
-    except Exception as error:
-        raise _failed(f"importing {name}", error, spec.origin) from error
+        return importlib.util.find_spec(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # of something that a package around it imports
+        return None
+    except ValueError:  # a module that was not found as others are, such as __main__
+        return None
 
 
-def _failed(what: str, error: Exception, file: str | None) -> SamepoolError:
-    """One problem for an exception in the user's code, with the line of the user's file."""
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file]
-    if isinstance(error, SyntaxError):
-        lines = [error.lineno]
-    where = f"line {lines[-1]}" if lines else None
-    text = f"{what} raised {type(error).__name__}: {error}"
-    return fault("model_failed", text, "mend the function", file=file, where=where)
-
-
-def _table(call: str, returned: object) -> pa.Table:
-    """The returned frame in the columns that lists are read from."""
-    if not isinstance(returned, pd.DataFrame):
-        text = f"{call} returned {type(returned).__name__}, not a pandas DataFrame"
-        raise fault("wrong_return", text, f"return columns {', '.join(_COLUMNS)}")
-    missing = [name for name in _COLUMNS if name not in returned.columns]
-    if missing:
-        text = f"{call} returned no column {', '.join(missing)}"
-        shown = ", ".join(map(str, returned.columns)) or "none"
-        raise fault("wrong_return", text, f"it has: {shown}; rename or add columns")
-    columns = {name: _ids(call, name, returned[name]) for name in _COLUMNS[:2]}
-    columns["score"] = _numbers(call, "score", returned["score"])
-    if "rank" in returned.columns:
-        columns["rank"] = _ranks(call, returned["rank"])
-    return pa.table(columns)
-
-
-def _ids(call: str, name: str, column: "pd.Series[Any]") -> pa.Array:
+def _imported(function: object, code: str) -> str:
+    """The digest of the function's files when this process first saw it; now, where unknown."""
     try:
-        ids = pa.array(column, type=pa.string(), from_pandas=True)
-    except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
-        first = next(value for value in column if not isinstance(value, str))
-        text = f"{call} returned column {name} of {column.dtype}, not text: {first!r}"
-        fix = "ids are text: keep those of the pool, as 0012 read as a number becomes 12"
-        raise fault("wrong_return", text, fix) from error
-    absent = ids.null_count + (pc.sum(pc.equal(ids, "")).as_py() or 0)
-    if absent:
-        text = f"{call} returned {absent:,} rows without {name}"
-        raise fault("wrong_return", text, "every row needs both ids")
-    return ids
+        return _IMPORTED.setdefault(function, code)
+    except TypeError:  # an object that can be called, and does not let itself be referred to
+        return code
 
 
-def _numbers(call: str, name: str, column: "pd.Series[Any]") -> pa.Array:
-    if not pd.api.types.is_numeric_dtype(column.dtype):
-        text = f"{call} returned column {name} of {column.dtype}, not numbers"
-        raise fault("wrong_return", text, f"convert {name} to float")
-    return pa.array(column.to_numpy(dtype="float64", na_value=float("nan")))
+def _unchanged(call: str, function: object, code: str) -> None:
+    """Refuses the lists of a function whose files were edited after this process imported them.
 
-
-def _ranks(call: str, column: "pd.Series[Any]") -> pa.Array:
-    if not pd.api.types.is_integer_dtype(column.dtype) or column.isna().any():
-        text = f"{call} returned column rank of {column.dtype}, not integers"
-        raise fault("wrong_return", text, "rank from 1, without gaps in the column")
-    return pa.array(column.to_numpy(dtype="int32"))
+    What ran is the code that was imported, and lists are kept under the digest of the files.
+    """
+    if _imported(function, code) != code:
+        text = f"the code of {call} was edited after it was imported"
+        raise fault("code_changed", text, "start again: its scores would be of neither version")
 
 
 PLUGIN = Python
