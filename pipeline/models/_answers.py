@@ -12,6 +12,7 @@ from pipeline.core.problems import fault
 from pipeline.core.suggest import did_you_mean
 from pipeline.models import Loaded
 
+_EXACT = 2**53  # whole numbers up to here are floats exactly
 Output: TypeAlias = str | int | float | bool | None
 
 
@@ -37,7 +38,9 @@ class Reader:
         Raises:
             SamepoolError: no number a row, or more than one and nothing says which.
         """
-        values = self._picked(self.ask(table))
+        answer = self.ask(table)
+        _in_order(answer, len(table), self.who)
+        values = self._picked(answer)
         if values.shape == (len(table), 1):
             values = values[:, 0]
         if values.shape != (len(table),):
@@ -78,14 +81,29 @@ class Reader:
         return chosen(self.who, self.output, known)
 
     def _numbers(self, values: np.ndarray[Any, Any]) -> F64:
-        if values.dtype.kind in "biuf":
+        if values.dtype.kind in "iu":
+            return self._exact(values)
+        if values.dtype.kind in "bf":
             return values.astype(np.float64)
+        if values.dtype.kind in "mMc":
+            text = f"{self.who} returns {values.dtype}, not a number a row"
+            raise fault("bad_prediction", text, "return numbers that larger is better for")
         for value in values.tolist():
-            if value is not None and not isinstance(value, int | float):
+            if not _number(value):
                 text = f"{self.who} returns {value!r}, not a number: a label is no score"
                 fix = "a classifier needs output: CLASS (env: inprocess); else return numbers"
                 raise fault("bad_prediction", text, fix)
-        return values.astype(np.float64)  # None is NaN
+        return np.array([np.nan if value is pd.NA else value for value in values], np.float64)
+
+    def _exact(self, values: np.ndarray[Any, Any]) -> F64:
+        """Whole numbers as floats; refused where that would make different ones equal."""
+        found: F64 = values.astype(np.float64)
+        large = values.size and int(values.max()) > _EXACT
+        if large and np.unique(found).size < np.unique(values).size:
+            text = f"{self.who} returns whole numbers up to {values.max()}"
+            fix = "as floats some of them are equal: subtract their minimum, or scale them"
+            raise fault("bad_prediction", text, fix)
+        return found
 
 
 def of_loaded(loaded: Loaded, who: str, output: Output, *, labels: bool) -> Reader:
@@ -143,6 +161,25 @@ def _named(answer: Any) -> Mapping[Any, Any] | None:
             return None  # numbered, not named
         return {name: answer[name] for name in answer.columns}
     return answer if isinstance(answer, Mapping) else None
+
+
+def _in_order(answer: Any, n: int, who: str) -> None:
+    """Refuses a table whose index says that its rows are those of the input in another order.
+
+    Scores are read by place, as every other kind of answer has nothing else.
+    """
+    index = answer.index if isinstance(answer, pd.DataFrame | pd.Series) else None
+    if index is None or len(index) != n or not pd.api.types.is_integer_dtype(index.dtype):
+        return
+    places = index.to_numpy()
+    if (places != np.arange(n)).any() and (np.sort(places) == np.arange(n)).all():
+        text = f"{who} returned the rows that it was given in another order"
+        raise fault("bad_prediction", text, "return a score a row, in the order of the input")
+
+
+def _number(value: Any) -> bool:
+    """Whether it is a number, or missing."""
+    return value is None or value is pd.NA or isinstance(value, int | float | np.number | np.bool_)
 
 
 def _array(answer: Any) -> np.ndarray[Any, Any]:

@@ -20,10 +20,9 @@ from pipeline.models._http.request import CANDIDATES, Template, asks
 from pipeline.models._http.rounds import Rounds
 from pipeline.models._http.store import Store
 
-_EFFORT = frozenset(  # how it is asked; determines no score
+_EFFORT = frozenset(  # how it is asked; determines no score, and not whether lists are refused
     (
-        "concurrency", "timeout", "deadline", "retries", "backoff", "probe", "require_stable",
-        "ca_bundle",
+        "concurrency", "timeout", "deadline", "retries", "backoff", "probe", "ca_bundle",
     )
 )  # fmt: skip
 

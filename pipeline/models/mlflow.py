@@ -90,6 +90,8 @@ class Mlflow:
         how = {"output": None if self.output is None else str(self.output), "env": self.env}
         if self.endpoint is not None:
             how["endpoint"] = self._address
+        if self.allow_ties:  # lists that another comparison would refuse are none to reuse
+            how["allow_ties"] = "true"
         digest = found.source_digest
         if how != {"output": None, "env": "inprocess"}:
             digest = of_json({"model": digest, **how})

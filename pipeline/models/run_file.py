@@ -60,13 +60,12 @@ class RunFile:
         if missing:
             raise SamepoolError(missing)
         digests = [of_file(path) for path in self._paths()]
-        parts = {str(stage): digest for stage, digest in enumerate(digests)}
         origin = Origin(
             name=name,
             kind="run_file",
             requested=requested,
             resolved=self.path,
-            source_digest=of_parts(parts | {"format": of_json(self.format)}),
+            source_digest=self._digest(digests),
             path=self.path,
         )
         said = self._manifest()
@@ -86,15 +85,17 @@ class RunFile:
         notes = _provenance.notes(manifest, said, origin, self.version)
         return [*_provenance.other_pool(manifest, self.path, pool), *notes]
 
-    def rank(self, pool: Pool, tools: Tools) -> Ranking:  # noqa: ARG002 - a file is complete
+    def rank(self, pool: Pool, tools: Tools) -> Ranking:
         """The file's lists for the queries of the pool.
 
         Raises:
-            SamepoolError: a file is missing or cannot be read, or no query id matches.
+            SamepoolError: a file is missing, cannot be read or was written anew meanwhile, or no
+                query id matches.
         """
         problems: list[Problem] = []
         tables = [read_run(path, problems, format=self.format) for path in self._paths()]
         raise_errors(problems)
+        self._unchanged(tools.origin)
         encoded = encode(pool, tables)
         for path, table, lists, outside in zip(
             self._paths(), tables, encoded.lists, encoded.outside, strict=True
@@ -116,6 +117,18 @@ class RunFile:
             problems=tuple(problems),
             places=tuple(map(_places, tables, encoded.rows)),
         )
+
+    def _digest(self, files: Iterable[str]) -> str:
+        parts = {str(stage): digest for stage, digest in enumerate(files)}
+        return of_parts(parts | {"format": of_json(self.format)})
+
+    def _unchanged(self, origin: Origin | None) -> None:
+        """Refuses files that are others by now: their lists would be kept as those of the first."""
+        if origin is None or not origin.source_digest:
+            return
+        if self._digest(of_file(path) for path in self._paths()) != origin.source_digest:
+            text = "was written anew while the comparison was under way"
+            raise fault("file_changed", text, "start again once it is finished", file=self.path)
 
     def _manifest(self) -> str | None:
         """Where the run's manifest is; None where there is none and none is needed."""

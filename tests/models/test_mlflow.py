@@ -194,6 +194,9 @@ def test_what_would_be_changed_is_refused(values, kind, message):
         ({"s": np.array([1, 2]), "t": 0}, "s"),
         ([{"s": 1, "t": 3}, {"s": 2, "t": 3}], "s"),
         (pd.Series([True, False]) * -1 + 2, None),
+        (pd.Series([1.0, 2.0], index=[7, 3]), None),
+        (np.array([np.float32(1), np.int8(2)], dtype=object), None),
+        (pd.Series([1, 2], dtype="Int64"), None),
     ],
 )
 def test_answers_of_all_forms(answer, output):
@@ -211,11 +214,25 @@ def test_answers_of_all_forms(answer, output):
         ([[0.1, 0.9], [0.2, 0.8]], "1", "2 numbers a row and nothing names them"),
         ([1.0, 2.0], "1", "one value a row, so there is no output '1'"),
         ([[1.0], [1.0, 2.0]], None, "not a number"),
+        (pd.Series([1.0, 2.0], index=[1, 0]), None, "rows that it was given in another order"),
+        (pd.DataFrame({"s": [1.0, 2.0]}).sort_values("s", ascending=False), None, "another order"),
+        (pd.to_datetime(["2020-01-01", "2021-01-01"]), None, "not a number"),
+        (pd.to_timedelta([1, 2], unit="s").to_numpy(), None, "not a number"),
+        (np.array([1j, 2j]), None, "complex128, not a number"),
+        (np.array([2**60, 2**60 + 1]), None, "whole numbers up to 1152921504606846977"),
     ],
 )
 def test_answers_that_are_no_scores_are_refused(answer, output, message):
     with pytest.raises(SamepoolError, match=message):
         Reader(lambda _: answer, "m", output)(pd.DataFrame({"x": [0, 0]}))
+
+
+def test_a_missing_value_of_a_nullable_column_is_nan():
+    answer = pd.Series([1.0, None], dtype="Float64")
+    assert np.isnan(Reader(lambda _: answer, "m")(pd.DataFrame({"x": [0, 0]}))).tolist() == [
+        False,
+        True,
+    ]
 
 
 def test_a_classifier_scores_by_a_class_or_not_at_all():
@@ -300,11 +317,12 @@ def test_identity_holds_what_determines_the_scores(pool):
     options = [
         {}, {"output": 1}, {"output": "b"}, {"env": "virtualenv"},
         {"env": "uri", "endpoint": "http://a"}, {"env": "uri", "endpoint": "http://b/invocations"},
+        {"allow_ties": True},
     ]  # fmt: skip
     digests = [Mlflow(URI, **o).origin("m", URI, registry).source_digest for o in options]
     assert len(set(digests)) == len(options)
     assert digests[0] == "d"  # as the registry has it
-    effort = Mlflow(URI, batch_rows=7, timeout=1, allow_ties=True)
+    effort = Mlflow(URI, batch_rows=7, timeout=1)
     assert effort.origin("m", URI, registry).source_digest == "d"
     same = Mlflow(URI, env="uri", endpoint="http://b/").origin("m", URI, registry)
     assert same.source_digest == digests[5]

@@ -190,6 +190,17 @@ def test_an_origin_is_the_bytes_of_its_files(write):
     assert (origin.kind, origin.path, origin.requested) == ("run_file", one, "what I wrote")
 
 
+@pytest.mark.parametrize("which", ["bm25.trec", "ce.trec"])
+def test_a_file_written_anew_meanwhile_is_no_list_of_the_first(pool, write, which):
+    path, first = write(RUN, "ce.trec"), write(RUN)
+    model = RunFile(path, retrieval=first)
+    origin = model.origin("ce", path)
+    assert len(rank(model, origin, pool, Tools(origin=origin)).final.query) == 6
+    write(RUN.replace("8.0", "10.0"), which)
+    with pytest.raises(SamepoolError, match="was written anew while the comparison was under way"):
+        rank(model, origin, pool, Tools(origin=origin))
+
+
 def test_encodes_many_rows_like_a_loop(make_pool):
     """Random rows in random order against plain Python."""
     rng = np.random.default_rng(5)
