@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 import pandas as pd
 
+from pipeline.core.contain import contained, said
 from pipeline.core.problems import fault
 from pipeline.core.redact import redact_uris
 from pipeline.core.run import Origin
@@ -20,7 +21,6 @@ from pipeline.tracking._store import Where, connect
 from pipeline.tracking._values import Loaded
 
 _FILE = "MLmodel"
-_SHOWN = 300
 _KINDS = ("boolean", "integer", "long", "float", "double", "string", "datetime", "binary")
 _OF_TENSOR = {
     "bool": "boolean", "int32": "integer", "int64": "long", "float32": "float",
@@ -69,11 +69,15 @@ def files(where: Where, origin: Origin) -> Iterator[Path]:
 
 def _loaded(path: Path, origin: Origin) -> Any:
     try:
-        return library("mlflow.pyfunc").load_model(str(path))
+        with contained():
+            return library("mlflow.pyfunc").load_model(str(path))
     except ImportError as error:
         text = f"{origin.resolved} needs a module that is not installed here: {error}"
         fix = "install it, or score with env: virtualenv, which installs what the model needs"
         raise fault("model_needs", text, fix) from error
+    except (SystemExit, GeneratorExit) as error:  # of code that the model brings along
+        text = f"{origin.resolved} raised {type(error).__name__} as it was loaded: {said(error)}"
+        raise fault("model_failed", text, "mend the model") from error
 
 
 class _Call:
@@ -85,12 +89,12 @@ class _Call:
 
     def __call__(self, table: pd.DataFrame) -> Any:
         try:
-            with quiet():
+            with quiet(), contained():
                 return self._function(table)
-        except (Exception, SystemExit) as error:
-            said = " ".join(str(getattr(error, "message", "") or error).split())
-            said = said if len(said) <= _SHOWN else f"{said[: _SHOWN - 3]}..."
-            text = f"{self._name} raised {type(error).__name__}: {said}"
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            text = f"{self._name} raised {type(error).__name__}: {said(error)}"
             raise fault("model_failed", text, "mend the model, or its inputs") from error
 
 
