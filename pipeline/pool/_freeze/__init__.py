@@ -86,7 +86,7 @@ def _write(engine: Engine, raw: cut.Raw, asked: Plan, folder: Path) -> _Files:
     """File -> sha256, bytes, rows."""
     rows = {
         "queries.parquet": write.write_queries(engine, raw, folder),
-        "qrels.parquet": write.write_qrels(engine, folder),
+        "qrels.parquet": write.write_qrels(engine, raw, folder),
     }
     if asked.negatives.per_query:
         table, _ = negatives.candidates(engine, raw, asked)

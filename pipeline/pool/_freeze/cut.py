@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from pipeline.core.problems import Problem, SamepoolError, collect, fault, raise_errors
-from pipeline.pool._freeze.engine import Engine, ident
+from pipeline.pool._freeze.engine import Engine
 from pipeline.pool._freeze.plan import Plan
-from pipeline.pool._freeze.shapes import check, missing, select, untyped
+from pipeline.pool._freeze.shapes import check, column, missing, select, untyped
 from pipeline.pool._freeze.sources import Source, open_source
 
 _RESERVED = ("weight", "stratum", "first_issued_at")
@@ -60,6 +60,8 @@ def open_all(engine: Engine, plan: Plan) -> Raw:
         if checked is not None:
             rows[table], faults = checked
             problems += faults
+            if table in {"queries", "items"} and not checked[0]:
+                problems.append(Problem("no_rows", "error", "has no rows", "", source.files[0]))
     raise_errors(problems)
     _leading_zeros(engine, found)
     return Raw(found, rows)
@@ -106,9 +108,10 @@ def _leading_zeros(engine: Engine, sources: Mapping[str, Source]) -> None:
         for table in (t for t, found in kinds.items() if any("int" not in kind for kind in found)):
             if not whole:
                 continue
-            where = f"regexp_full_match({ident(name)}, '0[0-9]+')"
+            owned = column(sources[table], name)
+            where = f"regexp_full_match({owned}, '0[0-9]+')"
             rows = engine.rows(
-                f"SELECT {ident(name)} FROM {select(sources[table])} WHERE {where} LIMIT 1"
+                f"SELECT {owned} FROM {select(sources[table])} WHERE {where} LIMIT 1"
             )
             if rows:
                 text = (

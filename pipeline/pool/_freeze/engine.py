@@ -23,7 +23,22 @@ _SIGNS = (
      'close it, or write " inside quotes as ""'),
     ("utf-8", "not_utf8", "is not UTF-8", "convert the file to UTF-8"),
     ("gzip", "corrupt_gzip", "the gzip file is corrupt or cut short", "copy it again"),
+    ("maximum line size", "long_line", "a row is longer than 2,000,000 bytes",
+     "store the table as Parquet"),
+    ("full read on this file", "long_line", "a row is longer than can be read",
+     "store the table as Parquet"),
+    ("invalid state", "bad_csv", "lines end in different ways, or a quote is misplaced",
+     "write the file again, all lines with one end, or as Parquet"),
 )  # fmt: skip
+# What a query of ours is to blame for, not a table.
+_OURS = (
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.InternalException,
+    duckdb.ParserException,
+    duckdb.SyntaxException,
+    duckdb.TransactionException,
+)
 
 
 class Engine:
@@ -117,9 +132,9 @@ class Engine:
             raise fault("memory", text, "memory=8GB, or threads=1, which needs less") from error
         except duckdb.Error as error:
             known = _explained(str(error))
-            if known is None:
+            if known is None and isinstance(error, _OURS):
                 raise
-            raise known from error
+            raise known or _unread(str(error)) from error
 
 
 def ident(name: str) -> str:
@@ -161,6 +176,12 @@ def _explained(message: str) -> SamepoolError | None:
         first = message.partition("\n")[0].removeprefix("IO Error: ")
         return fault("cannot_write", first, "free some space, or choose another temp=FOLDER")
     return None
+
+
+def _unread(message: str) -> SamepoolError:
+    """Anything else that DuckDB says of a table, shortened."""
+    words = " ".join(message.partition("\n")[0].split())[:200]
+    return fault("cannot_read", f"a table cannot be read: {words}", "write it again, as Parquet")
 
 
 def _fault(code: str, words: str, fix: str, place: Mapping[str, str | None]) -> SamepoolError:

@@ -4,9 +4,9 @@
 
 from pipeline.core.problems import Problem, SamepoolError, fault
 from pipeline.pool._freeze.cut import Raw
-from pipeline.pool._freeze.engine import Engine, ident
+from pipeline.pool._freeze.engine import Engine
 from pipeline.pool._freeze.plan import Plan
-from pipeline.pool._freeze.shapes import select
+from pipeline.pool._freeze.shapes import column, select
 
 _EXAMPLES = 3
 _LOOSE = r"lower(trim(regexp_replace(nfc_normalize(text), '[\s\p{Z}]+', ' ', 'g')))"
@@ -180,11 +180,11 @@ def first_rows(raw: Raw) -> str:
 
     Where rows of one time differ, the one whose values sort first.
     """
-    names = attributes(raw)
+    names = [column(raw.sources["queries"], name) for name in attributes(raw)]
     time = ["issued_at NULLS LAST"] if raw.has("queries", "issued_at") else []
     # As text, so that 10 and 9 sort alike in CSV and Parquet.
-    order = ", ".join([*time, *(f"{ident(n)}::VARCHAR NULLS LAST" for n in names)]) or "1"
-    columns = "".join(f", {ident(name)}" for name in names)
+    order = ", ".join([*time, *(f"{n}::VARCHAR NULLS LAST" for n in names)]) or "1"
+    columns = "".join(f", {name}" for name in names)
     return (
         f"SELECT query_id{columns} FROM (SELECT query_id{columns}, row_number() OVER"
         f" (PARTITION BY query_id ORDER BY {order}) AS place FROM asked"

@@ -16,6 +16,7 @@ _ISO = (
     r"\d{4}-\d{2}-\d{2}"
     r"([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
 )
+EXACT = "9007199254740992"
 _NUMBER = r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)"
 _SPACES = "chr(32) || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
 _TIME_FIX = "write ISO 8601, e.g. 2024-02-29T12:00:00Z; without a zone it is read as UTC"
@@ -80,10 +81,23 @@ def select(source: Source) -> str:
     for part in source.parts:
         theirs = source.of_part(part)
         columns = ", ".join(
-            f"{_typed(source, part, name)} AS {ident(name)}" for name in kept if name in theirs
+            f"{_typed(source, part, name)} AS {column(source, name)}"
+            for name in kept
+            if name in theirs
         )
         pieces.append(f"SELECT {columns} FROM {part.scan()}")
     return "(" + " UNION ALL BY NAME ".join(pieces) + ")"
+
+
+def column(source: Source, name: str) -> str:
+    """SQL of a column of :func:`select`: by its own name only if it is one of ours.
+
+    The owner's columns are numbered. DuckDB takes names for one that differ in case, and any of
+    them may be one that a query here gives to a column of its own.
+    """
+    if name in SHAPES[source.table].known():
+        return ident(name)
+    return ident(f"own {source.names().index(name)}")
 
 
 def missing(source: Source) -> list[Problem]:
@@ -150,7 +164,7 @@ def _is_id(name: str) -> bool:
 
 def _typed(source: Source, part: Part, name: str) -> str:
     """SQL of one column in the type that a pool has."""
-    shape, raw = SHAPES[source.table], ident(source.of_part(part)[name])
+    shape, raw = SHAPES[source.table], part.column(source.of_part(part)[name])
     kind = source.kind_of(part, name)
     if name in shape.times:
         return _time(raw, kind)
@@ -163,9 +177,16 @@ def _typed(source: Source, part: Part, name: str) -> str:
 
 def _time(raw: str, kind: pa.DataType | None) -> str:
     if kind is not None and (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
-        return f"CAST({raw} AS TIMESTAMPTZ)"
+        return _micros(raw, kind)
     good = f"regexp_full_match({raw}, {text(_ISO)})"
     return f"CASE WHEN {good} THEN TRY_CAST({raw} AS TIMESTAMPTZ) END"
+
+
+def _micros(raw: str, kind: pa.DataType) -> str:
+    """Finer times are cut to microseconds, as everywhere else; a cast would round them."""
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        return f"make_timestamptz(epoch_ns({raw}) // 1000)"
+    return f"CAST({raw} AS TIMESTAMPTZ)"
 
 
 def _number(raw: str, kind: pa.DataType | None) -> str:
@@ -187,15 +208,34 @@ def _attribute(raw: str, kind: pa.DataType | None) -> str:
     if pa.types.is_integer(kind):
         return f"CAST({raw} AS BIGINT)"
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        return f"CAST({raw} AS TIMESTAMPTZ)"
+        return _micros(raw, kind)
     return raw
+
+
+def _inexact(raw: str, typed: str, kind: pa.DataType | None) -> str:
+    """SQL: a float64 does not hold the number, which then would be equal to others.
+
+    As in a pool of files: integers and decimals past 2^53, and text that underflows to zero.
+    """
+    if kind is None or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        return "false"
+    large = f"abs({typed}) >= {EXACT}"
+    if pa.types.is_decimal(kind):
+        whole = f"DECIMAL({kind.precision}, {kind.scale})"
+        return f"{large} AND TRY_CAST({typed} AS {whole}) IS DISTINCT FROM {raw}"
+    differs = f"coalesce(TRY_CAST({typed} AS HUGEINT) <> TRY_CAST({raw} AS HUGEINT), true)"
+    if pa.types.is_integer(kind):
+        return f"{large} AND {differs}"
+    whole = f"regexp_full_match({raw}, '[+-]?[0-9]+(\\.0*)?')"
+    small = f"{typed} = 0 AND regexp_matches({raw}, '^[^eE]*[1-9]')"
+    return f"({large} AND {whole} AND {differs}) OR ({small})"
 
 
 def faults(source: Source, part: Part) -> Iterator[Fault]:
     """What each row of a part is checked for."""
     shape, theirs = SHAPES[source.table], source.of_part(part)
     for name in (n for n in shape.known() if n in theirs):
-        raw, typed = ident(theirs[name]), _typed(source, part, name)
+        raw, typed = part.column(theirs[name]), _typed(source, part, name)
         if name in shape.times:
             when = f"{raw} IS NOT NULL AND {typed} IS NULL"
             yield Fault("not_a_time", name, when, f"{name} {{!r}} is not a time", _TIME_FIX)
@@ -207,14 +247,31 @@ def faults(source: Source, part: Part) -> Iterator[Fault]:
                 "not_a_number", name, when, f"{name} {{!r}} is not a finite number",
                 "write numbers; larger is better" if name == "grade" else "mend it",
             )  # fmt: skip
+            yield _not_exact(name, _inexact(raw, typed, source.kind_of(part, name)))
         elif _is_id(name):
             yield from _of_ids(name, typed, needed=name in shape.needed)
+    yield from _of_attributes(source, part)
     if "frequency" in theirs and source.table == "queries":
         number = _typed(source, part, "frequency")
         yield Fault(
             "bad_frequency", "frequency", f"{number} IS NULL OR {number} < 0",
             "frequency {!r} must be 0 or more", "give every row a frequency, or none",
         )  # fmt: skip
+
+
+def _of_attributes(source: Source, part: Part) -> Iterator[Fault]:
+    """Attributes that become float64 and would be other numbers then."""
+    shape, theirs = SHAPES[source.table], source.of_part(part)
+    for name in (n for n in theirs if n not in shape.known() and not shape.only):
+        kind = source.kind_of(part, name)
+        if kind is not None and (pa.types.is_uint64(kind) or pa.types.is_decimal(kind)):
+            raw, typed = part.column(theirs[name]), _typed(source, part, name)
+            yield _not_exact(name, _inexact(raw, typed, kind))
+
+
+def _not_exact(name: str, when: str) -> Fault:
+    words = f"{name} {{!r}} is not exact as a float64"
+    return Fault("not_exact", name, when, words, "write numbers that float64 holds")
 
 
 def _of_ids(name: str, typed: str, *, needed: bool) -> Iterator[Fault]:
@@ -253,7 +310,7 @@ def _once(problems: Sequence[Problem]) -> list[Problem]:
 def _located(engine: Engine, source: Source, part: Part, found: tuple[Fault, int]) -> Problem:
     """The problem with the file and the row of its first occurrence."""
     one, count = found
-    raw = ident(source.of_part(part)[one.column])
+    raw = part.column(source.of_part(part)[one.column])
     engine.run("SET preserve_insertion_order = true")
     try:
         for file in part.files:

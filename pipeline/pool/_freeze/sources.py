@@ -30,25 +30,32 @@ class Part:
     Attributes:
         kind: parquet, csv or tsv.
         files: paths.
-        columns: name -> Arrow type; everything is text in CSV and TSV.
+        columns: name -> Arrow type, in the order of the files; everything is text in CSV and TSV.
+        packed: whether CSV or TSV is gzip.
     """
 
     kind: str
     files: tuple[str, ...]
     columns: Mapping[str, pa.DataType]
+    packed: bool = False
+
+    def column(self, name: str) -> str:
+        """SQL of a column: by its place, since DuckDB takes names for one that differ in case."""
+        return f"c{[*self.columns].index(name)}"
 
     def scan(self, files: Sequence[str] | None = None) -> str:
         """SQL of the table function that reads the files, or some of them."""
         names = "[" + ", ".join(text(f) for f in files or self.files) + "]"
         if self.kind == "parquet":
-            return f"read_parquet({names}, union_by_name=true, hive_partitioning=false)"
-        columns = ", ".join(f"{text(name)}: 'VARCHAR'" for name in self.columns)
+            placed = ", ".join(f"c{place}" for place in range(len(self.columns)))
+            return f"read_parquet({names}, hive_partitioning=false) AS raw({placed})"
+        columns = ", ".join(f"c{place}: 'VARCHAR'" for place in range(len(self.columns)))
         quotes = "quote='\"', escape='\"'" if self.kind == "csv" else "quote='', escape=''"
         sign = "," if self.kind == "csv" else "\t"
         return (
             f"read_csv({names}, auto_detect=false, header=true, delim={text(sign)}, {quotes},"
-            f" nullstr='', columns={{{columns}}}, strict_mode=true,"
-            " hive_partitioning=false)"
+            f" nullstr='', columns={{{columns}}}, strict_mode=true, hive_partitioning=false,"
+            f" compression='{'gzip' if self.packed else 'none'}')"
         )
 
 
@@ -87,7 +94,11 @@ class Source:
     def of_part(self, part: Part) -> dict[str, str]:
         """Our name -> name in the files, of the columns of a part."""
         back = {theirs: ours for ours, theirs in self.renamed.items()}
-        return {back.get(name, name): name for name in part.columns}
+        return {
+            back.get(name, name): name
+            for name in part.columns
+            if name in back or not name.startswith(_PANDAS_INDEX)
+        }
 
     def kind_of(self, part: Part, ours: str) -> pa.DataType | None:
         """The type of a column; None where the part lacks it."""
@@ -102,14 +113,15 @@ def open_source(table: str, asked: str, option: str, renamed: Mapping[str, str])
         SamepoolError: no such file; a file that cannot be read; a column to
             rename that is not there.
     """
-    alike: dict[tuple[str, tuple[tuple[str, str], ...]], Part] = {}
+    alike: dict[tuple[str, bool, tuple[tuple[str, str], ...]], Part] = {}
     for file in _files(asked, option):
         kind = _kind(file)
-        columns = _parquet(file) if kind == "parquet" else _header(file, kind)
+        packed = kind != "parquet" and _packed(file)
+        columns = _parquet(file) if kind == "parquet" else _header(file, kind, packed=packed)
         _mapped(table, file, columns, renamed)
-        key = kind, tuple((name, str(type_)) for name, type_ in columns.items())
+        key = kind, packed, tuple((name, str(type_)) for name, type_ in columns.items())
         before = alike[key].files if key in alike else ()
-        alike[key] = Part(kind, (*before, file), columns)
+        alike[key] = Part(kind, (*before, file), columns, packed)
     return Source(table, asked, option, tuple(alike.values()), renamed)
 
 
@@ -157,28 +169,38 @@ def _parquet(file: str) -> dict[str, pa.DataType]:
     except (pa.ArrowException, OSError) as error:
         words = f"is not a sound Parquet file ({' '.join(str(error).split())})"
         raise fault("bad_parquet", words, "write it again", file=file) from error
-    return {f.name: f.type for f in schema if not f.name.startswith(_PANDAS_INDEX)}
+    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
+    if twice:
+        words = f"column {twice[0]!r} occurs twice"
+        raise fault("bad_header", words, "name each column once", file=file)
+    return {f.name: f.type for f in schema}
 
 
-def _header(file: str, kind: str) -> dict[str, pa.DataType]:
+def _packed(file: str) -> bool:
+    """Whether a file is gzip, whatever its name."""
+    with Path(file).open("rb") as raw:
+        return raw.read(2) == b"\x1f\x8b"
+
+
+def _header(file: str, kind: str, *, packed: bool) -> dict[str, pa.DataType]:
     try:
-        with Path(file).open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
         with gzip.open(file) if packed else Path(file).open("rb") as stream:
             head = stream.read(_HEADER)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         words = "the gzip file is corrupt or cut short"
         raise fault("corrupt_gzip", words, "copy it again", file=file) from error
+    if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:  # UTF-16
+        raise fault("not_utf8", "is not UTF-8", "convert the file to UTF-8", file=file)
     lines = io.StringIO(head.decode("utf-8-sig", errors="ignore"), newline="")
     rows = (
         csv.reader(lines)
         if kind == "csv"
         else csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     )
-    names = next((row for row in rows if row), [])
+    names = next(rows, [])
     twice = sorted({name for name in names if names.count(name) > 1})
     if not names or "" in names or twice:
-        words = "is empty" if not names else "a column has no name"
+        words = "is empty" if not any(names) else "a column has no name"
         words = f"column {twice[0]!r} occurs twice" if twice and "" not in twice else words
         fix = "the first line must name the columns, each once"
         raise fault("bad_header", words, fix, file=file, where="line 1")

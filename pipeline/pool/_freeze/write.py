@@ -13,12 +13,12 @@ from pipeline.pool._freeze.cut import Raw
 from pipeline.pool._freeze.engine import Engine, ident, text
 from pipeline.pool._freeze.merge import first_rows
 from pipeline.pool._freeze.plan import Plan
-from pipeline.pool._freeze.shapes import SHAPES
+from pipeline.pool._freeze.shapes import EXACT, SHAPES, column
+from pipeline.pool._freeze.sources import Source
 
 _ROWS = 1 << 17  # of a row group
 _INT = r"-?(0|[1-9]\d*)"
 _FLOAT = r"-?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
-_EXACT = "9007199254740992"
 
 
 def write_queries(engine: Engine, raw: Raw, folder: Path) -> int:
@@ -28,18 +28,18 @@ def write_queries(engine: Engine, raw: Raw, folder: Path) -> int:
         f" ({first_rows(raw)}) AS own USING (query_id)"
     )
     known = ("query_id", "text", "user_id", "issued_at", "first_issued_at", "frequency", "weight")
-    return _write(engine, "asked_first", (*known, "stratum"), folder / "queries.parquet",
-                  (raw.sources["queries"].typed, ("query_id",), ("users",)))  # fmt: skip
+    return _write(engine, "asked_first", raw.sources["queries"], folder / "queries.parquet",
+                  ((*known, "stratum"), ("query_id",)))  # fmt: skip
 
 
-def write_qrels(engine: Engine, folder: Path) -> int:
+def write_qrels(engine: Engine, raw: Raw, folder: Path) -> int:
     """The judgments of the sampled queries."""
     engine.run(
         "CREATE VIEW rated AS SELECT * FROM judged WHERE query_id IN (SELECT query_id FROM sampled)"
     )
     known = ("query_id", "item_id", "grade", "source", "judge")
-    return _write(engine, "rated", known, folder / "qrels.parquet",
-                  (True, ("query_id", "item_id"), ()))  # fmt: skip
+    return _write(engine, "rated", raw.sources["qrels"], folder / "qrels.parquet",
+                  (known, ("query_id", "item_id")))  # fmt: skip
 
 
 def write_items(engine: Engine, raw: Raw, plan: Plan, folder: Path) -> int:
@@ -51,8 +51,8 @@ def write_items(engine: Engine, raw: Raw, plan: Plan, folder: Path) -> int:
         needed += f" UNION SELECT item_id FROM read_parquet({text(folder / 'candidates.parquet')})"
     where = f" WHERE item_id IN ({needed})" if plan.settings.items == "needed" else ""
     engine.run(f"CREATE VIEW shown AS SELECT * FROM catalogue{where}")
-    return _write(engine, "shown", SHAPES["items"].known(), folder / "items.parquet",
-                  (raw.sources["items"].typed, ("item_id",), ()))  # fmt: skip
+    return _write(engine, "shown", raw.sources["items"], folder / "items.parquet",
+                  (SHAPES["items"].known(), ("item_id",)))  # fmt: skip
 
 
 def write_logs(engine: Engine, raw: Raw, plan: Plan, folder: Path) -> int:
@@ -68,10 +68,10 @@ def write_logs(engine: Engine, raw: Raw, plan: Plan, folder: Path) -> int:
     if plan.settings.logs == "sampled" and whose:
         where = f" WHERE {' OR '.join(whose)}"
     engine.run(f"CREATE VIEW learned AS SELECT * FROM history{where}")
-    names = SHAPES["logs"].known()
-    order = ("at", *(name for name in raw.sources["logs"].names() if name != "at"))
-    return _write(engine, "learned", names, folder / "logs.parquet",
-                  (raw.sources["logs"].typed, order, ()))  # fmt: skip
+    logs = raw.sources["logs"]
+    order = ("at", *(name for name in logs.names() if name != "at"))
+    return _write(engine, "learned", logs, folder / "logs.parquet",
+                  (SHAPES["logs"].known(), order))  # fmt: skip
 
 
 def write_table(table: pa.Table, path: Path) -> int:
@@ -82,35 +82,36 @@ def write_table(table: pa.Table, path: Path) -> int:
 def _write(
     engine: Engine,
     table: str,
-    known: Iterable[str],
+    source: Source,
     path: Path,
-    how: tuple[bool, tuple[str, ...], tuple[str, ...]],
+    how: tuple[Iterable[str], Iterable[str]],
 ) -> int:
-    """Known columns first, then the others by name; ``how``: typed, order, columns left out."""
-    typed, order, without = how
+    """Known columns first, then the others by name; ``how``: known columns, order of rows."""
+    known, order = how
     have = engine.schema(f"SELECT * FROM {table}")
-    first = [name for name in known if name in have]
-    others = sorted(name for name in have if name not in {*first, *without})
-    casts = {} if typed else _types(engine, table, [n for n in others if not n.endswith("_id")])
+    sql = {name: ident(name) for name in known if name in have}
+    own = [name for name in source.names() if name not in SHAPES[source.table].known()]
+    sql |= {} if SHAPES[source.table].only else {name: column(source, name) for name in own}
+    free = [sql[name] for name in own if name in sql and not name.endswith("_id")]
+    casts = {} if source.typed else _types(engine, table, free)
     columns = ", ".join(
-        f"CAST({ident(name)} AS {casts[name]}) AS {ident(name)}" if name in casts else ident(name)
-        for name in (*first, *others)
+        f"CAST({name} AS {casts[name]}) AS {name}" if name in casts else name
+        for name in sql.values()
     )
-    by = ", ".join(f"{ident(name)} NULLS FIRST" for name in order)
+    by = ", ".join(f"{sql[name]} NULLS FIRST" for name in order)
     query = f"SELECT * FROM (SELECT {columns} FROM {table}) ORDER BY {by}"
-    batches = engine.batches(query)
-    schema = engine.table(f"SELECT * FROM ({query}) LIMIT 0").schema
+    schema = engine.table(f"SELECT * FROM ({query}) LIMIT 0").rename_columns([*sql]).schema
+    batches = (pa.RecordBatch.from_arrays(b.columns, schema=schema) for b in engine.batches(query))
     return _parquet(schema, batches, path)
 
 
 def _types(engine: Engine, table: str, names: list[str]) -> dict[str, str]:
     """What CSV columns of one's own become: the type that all their values share, as in a pool."""
     found = {}
-    for name in names:
-        raw = ident(name)
+    for raw in names:
         number = f"TRY_CAST({raw} AS DOUBLE)"
         lost = f"{number} = 0 AND regexp_matches({raw}, '^[^eE]*[1-9]')"
-        kept = f"{number} IS NOT NULL AND abs({number}) < {_EXACT} AND NOT ({lost})"
+        kept = f"{number} IS NOT NULL AND abs({number}) < {EXACT} AND NOT ({lost})"
         good = (
             f"regexp_full_match({raw}, '{_INT}') AND TRY_CAST({raw} AS BIGINT) IS NOT NULL",
             f"regexp_full_match({raw}, '{_FLOAT}') AND {kept}",
@@ -120,7 +121,7 @@ def _types(engine: Engine, table: str, names: list[str]) -> dict[str, str]:
         whole, real, truth, n = engine.row(f"SELECT {all_good}, count({raw}) FROM {table}")
         # Integers past int64 stay text, even where a double holds them.
         if n and (whole or real or truth):
-            found[name] = "BIGINT" if whole else "DOUBLE" if real else "BOOLEAN"
+            found[raw] = "BIGINT" if whole else "DOUBLE" if real else "BOOLEAN"
     return found
 
 

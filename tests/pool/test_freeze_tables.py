@@ -1,0 +1,129 @@
+"""Raw tables of a freeze as the world writes them: odd names, odd numbers, broken files."""
+
+import gzip
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.core.problems import SamepoolError
+from pipeline.core.settings import FreezeCommand, FreezeSource
+from pipeline.pool import freeze
+from pipeline.pool._freeze import Frozen
+
+QUERIES = "query_id,text\na,red\nb,hat\n"
+QRELS = "query_id,item_id,grade\na,d1,1\nb,d1,1\n"
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[..., Frozen]:
+    """Freezes tables: a path, or the text of a CSV."""
+
+    def freezing(tables: dict[str, str], **more) -> Frozen:
+        paths = {}
+        for name, table in tables.items():
+            paths[name] = table
+            if "\n" in table:
+                paths[name] = str(tmp_path / f"{name}_.csv")
+                Path(paths[name]).write_text(table)
+        given = {"as_of": "2026-06-01", "threads": 1, "out": str(tmp_path / "pool")} | more
+        return freeze(FreezeCommand(source=FreezeSource(**paths), **given))
+
+    return freezing
+
+
+CLASHES = ["users", "place", "key", "other", "canonical", "n", "r", "QUERY_ID", "Text", "STRATUM",
+           'a"b', "c0", "own 0"]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_of_ones_own_may_have_any_name(make, tmp_path, kind):
+    # Names that the queries of a freeze use themselves, and names that differ in case only.
+    rows = [["a", "b"], ["red", "hat"], *([f"{n}x", f"{n}y"] for n in CLASHES)]
+    table = pa.Table.from_arrays([pa.array(row) for row in rows], ["query_id", "text", *CLASHES])
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    for part in (0, 1):
+        one = table.slice(part, 1)
+        if kind == "csv":
+            pacsv.write_csv(one, folder / f"{part}.csv")
+        else:
+            pq.write_table(one, folder / f"{part}.parquet")
+    made = make(tables={"queries": str(folder), "qrels": QRELS}, n=2)
+    found = pq.read_table(made.folder / "queries.parquet").select(["query_id", "text", *CLASHES])
+    assert found.to_pydict() == table.to_pydict()
+
+
+@pytest.mark.parametrize(
+    ("column", "code"),
+    [
+        (pa.array([2**53 + 1, 1], pa.uint64()), "not_exact"),
+        (pa.array([Decimal("12345678901234567890.1"), None], pa.decimal128(38, 1)), "not_exact"),
+        (pa.array([Decimal("1.10"), None], pa.decimal128(38, 2)), None),
+        (pa.array([2**62, 5], pa.uint64()), None),
+    ],
+)
+def test_attributes_that_float64_does_not_hold_are_refused(make, tmp_path, column, code):
+    path = tmp_path / "asked.parquet"
+    pq.write_table(pa.table({"query_id": ["a", "b"], "x": column}), path)
+    tables = {"queries": str(path), "qrels": QRELS}
+    if code is None:
+        assert make(tables=tables).pool.queries["x"][1].as_py() in {None, 5.0}
+        return
+    with pytest.raises(SamepoolError) as error:
+        make(tables=tables)
+    assert [(p.code, p.where) for p in error.value.problems] == [(code, "row 1")]
+
+
+@pytest.mark.parametrize(
+    "number", ["9007199254740993", "-9007199254740993.0", "1e-400", "1" + "0" * 40 + "1"]
+)
+def test_grades_that_float64_does_not_hold_are_refused(make, number):
+    qrels = f"query_id,item_id,grade\na,d1,{number}\n"
+    with pytest.raises(SamepoolError) as error:
+        make(tables={"queries": QUERIES, "qrels": qrels})
+    assert [p.code for p in error.value.problems] == ["not_exact"]
+
+
+def test_nanoseconds_are_cut_to_microseconds(make, tmp_path):
+    path = tmp_path / "asked.parquet"
+    late = pa.array([999, -1], pa.timestamp("ns", "UTC"))
+    pq.write_table(pa.table({"query_id": ["a", "b"], "issued_at": late}), path)
+    made = make(tables={"queries": str(path), "qrels": QRELS})
+    assert made.pool.queries["issued_at"].cast(pa.int64()).to_pylist() == [0, 0]
+
+
+BROKEN = {
+    "lines end in different ways": b"query_id,text\r\na,x\nb,y\r\n",
+    "longer than 2,000,000 bytes": b"query_id,text\na," + b"x" * 2_500_000 + b"\nb,y\n",
+    "longer than can be read": b"query_id,text\na," + b"x" * 40_000_000 + b"\nb,y\n",
+    "line 1: is empty": b"\nquery_id,text\na,x\n",
+    "is not UTF-8": "query_id,text\na,x\n".encode("utf-16"),
+    "has no rows": b"query_id,text\n",
+}
+
+
+@pytest.mark.parametrize("words", BROKEN)
+def test_what_is_wrong_with_a_csv_is_said(make, tmp_path, words):
+    (tmp_path / "asked.csv").write_bytes(BROKEN[words])
+    with pytest.raises(SamepoolError) as error:
+        make(tables={"queries": str(tmp_path / "asked.csv"), "qrels": QRELS})
+    assert words in str(error.value)
+
+
+def test_gzip_is_known_by_its_bytes(make, tmp_path):
+    (tmp_path / "asked.csv").write_bytes(gzip.compress(b"query_id,text\na,x\n"))
+    (tmp_path / "plain.csv.gz").write_bytes(b"query_id,item_id,grade\na,d1,1\n")
+    tables = {"queries": str(tmp_path / "asked.csv"), "qrels": str(tmp_path / "plain.csv.gz")}
+    assert make(tables=tables).pool.queries["text"].to_pylist() == ["x"]
+
+
+def test_a_parquet_column_twice_is_refused(make, tmp_path):
+    path = tmp_path / "asked.parquet"
+    pq.write_table(pa.Table.from_arrays([pa.array(["a"])] * 2, ["query_id", "query_id"]), path)
+    with pytest.raises(SamepoolError, match="column 'query_id' occurs twice"):
+        make(tables={"queries": str(path), "qrels": QRELS})
