@@ -12,7 +12,7 @@ from pipeline.core.run import Origin
 from pipeline.tracking import _load
 
 
-class Odd(Exception):
+class OddError(Exception):
     def __str__(self):
         raise RuntimeError("no words")
 
@@ -24,7 +24,7 @@ def raising(error):
     return predict
 
 
-@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), MemoryError(), Odd()])
+@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), MemoryError(), OddError()])
 def test_whatever_it_raises_is_one_line(error):
     with pytest.raises(SamepoolError, match=f"models:/m/1 raised {type(error).__name__}: "):
         _load._Call(raising(error), "models:/m/1")(pd.DataFrame())
