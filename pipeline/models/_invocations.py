@@ -93,7 +93,7 @@ class Asking:
             return None, self._alive(said)
         except requests.RequestException as error:
             return None, self._alive(_reason(error))
-        return answer, f"status {answer.status_code}: {_words(answer)}"
+        return answer, f"status {answer.status_code}: {_words(answer, server.scrub)}"
 
     def _alive(self, said: str) -> str:
         """The same words, unless the server is ours and has ended: then nothing will mend it."""
@@ -106,7 +106,7 @@ class Asking:
         )
 
     def _read(self, answer: requests.Response) -> Any:
-        status, words = answer.status_code, _words(answer)
+        status, words = answer.status_code, _words(answer, self.server.scrub)
         if status != 200:
             raise self._refused(status, words)
         try:
@@ -170,11 +170,11 @@ def _again(status: int) -> bool:
 def _wait(attempt: int, answer: requests.Response | None) -> float:
     """Seconds before the next attempt; more where the server asks for it."""
     asked = "" if answer is None else answer.headers.get("Retry-After", "")
-    least = float(asked) if asked.isdigit() else 0.0
+    least = float(asked) if asked.isdecimal() else 0.0
     return min(_LONGEST_WAIT, max(least, _FIRST_WAIT * float(2**attempt)))
 
 
-def _words(answer: requests.Response) -> str:
+def _words(answer: requests.Response, scrub: Callable[[str], str]) -> str:
     """What the server says, in one line; of MLflow's errors the message."""
     text = answer.text
     try:
@@ -182,7 +182,7 @@ def _words(answer: requests.Response) -> str:
         text = str(found["message"])
     except (ValueError, KeyError, TypeError):
         pass
-    text = " ".join(text.split())
+    text = " ".join(scrub(text[: 8 * _SHOWN]).split())  # before any secret is cut off
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 

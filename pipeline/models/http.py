@@ -1,7 +1,7 @@
 """A search endpoint: Elasticsearch, OpenSearch, or any that answers with a list in JSON."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
@@ -154,7 +154,8 @@ class Http:
         known = secrets.take(secrets.read_auth(self.auth))
         store = Store(tools.scratch)
         plan = Plan(self.concurrency, self.retries, self.backoff, tools.seed)
-        crew = Crew(self._wire(known), plan, self._reader(), store.keep)
+        reader = replace(self._reader(), scrub=known.scrub)
+        crew = Crew(self._wire(known), plan, reader, store.keep)
         wanted = asks(self._template(), pool, self.size)
         rounds = Rounds(origin.name, wanted, crew, store, plan, known.scrub, tools.progress)
         answers = rounds.answers()
@@ -186,7 +187,7 @@ class Http:
     def _wire(self, known: secrets.Secrets) -> Wire:
         headers = {name: str(value) for name, value in self.headers.items()} | {**known.headers}
         bundle = self.ca_bundle and str(Path(self.ca_bundle).expanduser())
-        return Wire(self.method, headers, self.timeout, self.deadline, bundle)
+        return Wire(self.method, headers, self.timeout, self.deadline, bundle, known.scrub)
 
 
 PLUGIN = Http

@@ -35,6 +35,7 @@ class Wire:
         timeout: seconds without a sign of life.
         deadline: seconds for a whole answer.
         ca_bundle: certificates to trust instead of the usual ones.
+        scrub: takes secrets out of what the endpoint says.
     """
 
     method: str
@@ -42,6 +43,7 @@ class Wire:
     timeout: float
     deadline: float
     ca_bundle: str | None
+    scrub: Callable[[str], str] = str
 
     def session(self, url: str, seen: Callable[[socket.socket], None]) -> requests.Session:
         """A session that reports its sockets, and reads no .netrc: credentials are named.
@@ -145,7 +147,7 @@ class Line:
                 ms = (time.perf_counter() - start) * 1_000
                 if self._late:  # cut among the headers, it looks like an end
                     raise self._overdue()
-                judge(response, payload)
+                judge(response, payload, self._wire.scrub)
                 return Reply(payload, response.headers.get("Content-Type", ""), ms)
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
             raise self._trouble(error) from error

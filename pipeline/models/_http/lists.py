@@ -5,11 +5,12 @@ import pyarrow as pa
 
 from pipeline.core.arrays import F64
 from pipeline.core.pool import Pool
-from pipeline.core.problems import Problem, fault
+from pipeline.core.problems import Problem, fault, raise_errors
 from pipeline.models import Ranking
 from pipeline.models._encode import encode
 from pipeline.models._http.request import Asks
 from pipeline.models._http.store import Answer
+from pipeline.models._unlike import renumbered
 
 LATENCY = "client_latency_ms"
 
@@ -35,7 +36,7 @@ def ranking(pool: Pool, name: str, answers: list[Answer], problems: list[Problem
     """The lists of all queries, with the latency of each.
 
     Raises:
-        SamepoolError: no answer holds anything.
+        SamepoolError: no answer holds anything, or ids became numbers on their way.
     """
     lengths = np.array([len(answer.items) for answer in answers], dtype=np.int64)
     if not lengths.any():
@@ -48,6 +49,7 @@ def ranking(pool: Pool, name: str, answers: list[Answer], problems: list[Problem
         "score": np.concatenate([answer.scores for answer in answers]),
     })  # fmt: skip
     encoded = encode(pool, [table])
+    raise_errors(renumbered("item_id", encoded.foreign, pool.vocab.items, f"model {name}"))
     latency: F64 = np.array([answer.ms for answer in answers])
     found = [*problems, *_empty(lengths, pool, name), _quick(latency, name)]
     final = encoded.lists[0]

@@ -1,12 +1,14 @@
 """Credentials: named in the options, taken from the environment, kept out of every message."""
 
 import base64
+import html
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 
 from pipeline.core.problems import Problem
 from pipeline.core.redact import HIDDEN, redact_uris
@@ -20,6 +22,7 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _LOCAL = re.compile(r"localhost|127(\.\d+){3}|::1")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _KINDS = ("basic", "bearer", "apikey", "header")
+_BEGINNING = 6  # characters of a secret that are too many to show
 _FIX = "name a variable of the environment: auth={kind: bearer, env: NAME}"
 
 
@@ -121,7 +124,7 @@ class Secrets:
 
     Attributes:
         headers: what to send.
-        words: what must not be shown, in every form it may come back in.
+        words: what must not be shown, in every form it may come back in, or be cut off in.
     """
 
     headers: Mapping[str, str]
@@ -131,6 +134,8 @@ class Secrets:
         """A message without secrets and without characters that a terminal would obey."""
         for word in self.words:
             text = text.replace(word, HIDDEN)
+        for word in self.words:
+            text = _headless(text, word)
         plain = "".join(char if char.isprintable() else " " for char in text)
         return redact_uris(" ".join(plain.split()))
 
@@ -148,11 +153,33 @@ def take(auth: Auth | None) -> Secrets:
         "apikey": {"Authorization": f"ApiKey {value}"},
         "header": {str(auth.header): value},
     }
-    known = [coded, pair, value, *(pair.split(":", 1)[1:] if auth.kind == "basic" else ())]
+    secret = pair.split(":", 1)[1] if auth.kind == "basic" else value  # a user's name is none
+    known = [coded, secret]
     return Secrets(headers[auth.kind], tuple(_forms(known)))
 
 
 def _forms(words: Iterable[str]) -> list[str]:
     """Longest first, so that no part is left of what holds another."""
-    found = {form for word in words if word for form in (word, quote(word, safe=""))}
+    once = {form for word in words if word for form in _written(word)}
+    found = {form for word in once for form in _written(word)}  # HTML within JSON, say
     return sorted(found, key=len, reverse=True)
+
+
+def _written(word: str) -> Iterator[str]:
+    """A word as it is, and as addresses, JSON, Python and HTML have it."""
+    yield from (word, quote(word, safe=""), quote_plus(word), json.dumps(word)[1:-1])
+    yield from (json.dumps(word, ensure_ascii=False)[1:-1], repr(word)[1:-1])
+    yield from (html.escape(word), html.escape(word, quote=False))
+    yield " ".join(word.split())  # as messages have it, in one line
+
+
+def _headless(text: str, word: str) -> str:
+    """The text without beginnings of the word, which somebody cut off."""
+    if len(word) <= _BEGINNING:
+        return text
+    start = text.find(word[:_BEGINNING])
+    while start >= 0:
+        end = max(n for n in range(len(word) + 1) if text.startswith(word[:n], start))
+        text = f"{text[:start]}{HIDDEN}{text[start + end :]}"
+        start = text.find(word[:_BEGINNING], start + len(HIDDEN))
+    return text
