@@ -16,6 +16,7 @@ from pipeline.core.problems import Problem, SamepoolError, fault
 from pipeline.formats._paths import unusable
 
 MANIFEST_SCHEMA = 1
+_SHOWN = 100
 _ENDING = ".manifest.json"
 _FIX = "docs/models.md says what it must hold; samepool stamp writes it"
 
@@ -31,6 +32,13 @@ def _text(value: Any) -> Any:
     return str(value) if type(value) is int else value
 
 
+def _name(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("this is no name")
+    return text
+
+
+Name = Annotated[str, AfterValidator(_name)]
 Digest = Annotated[str, AfterValidator(_sha256)]
 
 
@@ -46,8 +54,8 @@ class Version:
             a version's number may be given again after a deletion.
     """
 
-    registered: str
-    version: Annotated[str, BeforeValidator(_text)]
+    registered: Name
+    version: Annotated[Name, BeforeValidator(_text)]
     uri: str | None = None
     model_id: str | None = None
     source_digest: Digest | None = None
@@ -128,8 +136,8 @@ def read_manifest(path: str) -> Manifest:
     if problem is not None:
         raise SamepoolError([problem])
     try:
-        value = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
+        value = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (ValueError, OSError, RecursionError) as error:
         raise fault("bad_manifest", f"this is no JSON: {error}", _FIX, file=path) from error
     if not isinstance(value, dict) or value.get("schema") != MANIFEST_SCHEMA:
         given = value.get("schema") if isinstance(value, dict) else None
@@ -151,7 +159,9 @@ def _checked(value: dict[str, Any], path: str) -> Manifest:
 
 def _problem(error: Any, path: str) -> Problem:
     field = ".".join(map(str, error["loc"]))
-    given = "" if error["type"] == "missing" else f" {error['input']!r}:"
+    given = repr(error["input"])
+    given = given if len(given) <= _SHOWN else f"{given[: _SHOWN - 3]}..."
+    given = "" if error["type"] == "missing" else f" {given}:"
     said = str(error["msg"]).removeprefix("Value error, ")
     text = f"{field}:{given} {said[0].lower()}{said[1:]}"
     return Problem("bad_manifest", "error", text, _FIX, path)

@@ -333,6 +333,9 @@ def test_a_job_may_write_numbers_capitals_and_keys_of_its_own(scored):
         ({"pool": "taken away"}, "pool: field required"),
         ({"run": {}}, "run.sha256: field required"),
         ({"schema": 2}, "schema is 2, and 1 is what this version reads"),
+        ({"schema": 1, "model": {"registered": "", "version": "1"}}, "registered: '': this is no"),
+        ({"schema": 1, "model": {"registered": "a\nb", "version": "1"}}, "this is no name"),
+        ({"schema": 1, "pool": {"digest": "x" * 999}}, r"digest: 'x{96}\.\.\.: this is no SHA-256"),
         ({"schema": "taken away"}, "schema is None"),
         ({"pool": {"digest": "77b0"}}, "pool.digest: '77b0': this is no SHA-256"),
         ({"model": {"registered": "ranker", "version": "13"}}, "neither model_id nor source_dig"),
@@ -348,7 +351,7 @@ def test_what_is_wrong_with_a_manifest_is_named(scored, parts, words):
         of_version(scored(**parts))
 
 
-@pytest.mark.parametrize("text", ["{", "[1]", "null", "\xff"])
+@pytest.mark.parametrize("text", ["{", "[1]", "null", "\xff", "[" * 100_000])
 def test_a_manifest_that_is_no_object_of_json(write, text, tmp_path):
     (tmp_path / "bm25.trec.manifest.json").write_bytes(text.encode("latin-1"))
     with pytest.raises(SamepoolError, match=r"bm25.trec.manifest.json: (this is no JSON|schema)"):
