@@ -77,6 +77,12 @@ class TwoStage:
             raise ValueError(f"sees is not for {ranker}, whose own options say what they see")
 
     @property
+    def at_most(self) -> int | None:
+        """Items a query that the stages can return; None where neither has a limit of its own."""
+        limits = [getattr(model, "at_most", None) for model in self._models.values()]
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    @property
     def on_disk(self) -> bool:
         """Whether both lists lie in files, so that nothing is scored."""
         return all(getattr(model, "on_disk", False) for model in self._models.values())

@@ -306,3 +306,20 @@ def test_a_column_of_the_first_stage_must_be_named(make_pool, pair):
     assert second.fix == "fix"
     model = pair(Fake([1]), Needs([2]), sees=["retrieval_score"])
     assert len(fits(model, model.origin("two", "two"), pool, None)) == 1
+
+
+def test_the_shorter_limit_of_its_stages_is_its_own():
+    def limit(size):
+        found = {"url": "http://h/_search", "body": {"q": "{text}"}, "size": size}
+        return {"kind": "http", **found}
+
+    def most(retriever, ranker):
+        options = {"kind": "two_stage", "retriever": retriever, "ranker": ranker}
+        return getattr(build("models", options, "m"), "at_most", None)
+
+    knn = {"kind": "item_knn"}
+    assert most(knn, "popularity") is None
+    assert most(limit(3), "popularity") == most("popularity", limit(3)) == 3
+    assert most(limit(7), limit(5)) == 5
+    inner = {"kind": "two_stage", "retriever": limit(4), "ranker": "popularity"}
+    assert most(inner, limit(9)) == 4
