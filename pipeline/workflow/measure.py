@@ -1,5 +1,6 @@
 """One model after the other: scored lists, judged, measured; only numbers stay in memory."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -86,7 +87,9 @@ class Task:
             if path is None:
                 return None
             _link(path, target)
-            return replace(read_run(target, self.ready.pool), origin=origin)
+            run = read_run(target, self.ready.pool)
+            problems = _renamed(run.problems, run.origin.name, origin.name)
+            return replace(run, origin=origin, problems=problems)
         except (OSError, SamepoolError):  # gone or unreadable by now: as if it had not been there
             return None
 
@@ -136,6 +139,15 @@ class Task:
             "seed": self.ready.experiment.seed,
         }
         return of_json(parts)
+
+
+def _renamed(problems: Sequence[Problem], old: str, new: str) -> tuple[Problem, ...]:
+    """What was said of lists that another comparison knew by another name."""
+    named = re.compile(rf"model {re.escape(old)}(?=[:.])")
+    return tuple(
+        replace(problem, text=named.sub(lambda _: f"model {new}", problem.text, count=1))
+        for problem in problems
+    )
 
 
 def _link(source: Path, target: Path) -> None:

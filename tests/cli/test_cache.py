@@ -184,3 +184,14 @@ def test_two_comparisons_at_once_do_each_other_no_harm(
         assert process.returncode == 0, error
         assert numbers(here / f"at{number}") == numbers(here / "reference")
     assert not list((here / "shared").glob("*.partial"))
+
+
+def test_what_is_said_of_reused_lists_is_said_of_the_model_at_hand(inside: Any, here: Path) -> None:
+    words = ["pool.qrels=qrels.trec", "tracking=none", "significance.flips=99", "gate=none"]
+    for name in ("first", "second"):
+        pair = f"{{kind: two_stage, retriever: bm25.trec, ranker: ce.trec, depth: 2, name: {name}}}"
+        done = inside("compare", *words, "baseline=splade.trec", f"candidates=[{pair}]")
+        assert done.returncode == 0
+        assert f"model {name}: the ranker" in done.stdout
+    assert "scored lists reused: splade, second" in done.stdout
+    assert "model first" not in done.stdout
