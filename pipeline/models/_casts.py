@@ -41,7 +41,7 @@ def cast(column: pa.ChunkedArray, kind: str) -> "pd.Series[Any]":
         return pd.Series(values.to_numpy())
     if kind in _REAL:
         values = _cast(column, pa.float64(), kind)
-        return pd.Series(values.to_numpy().astype(_REAL[kind]))
+        return pd.Series(_rounded(values.to_numpy(), kind))
     if kind == "boolean":
         return pd.Series(_booleans(_present(column, kind)))
     if kind == "string":
@@ -49,6 +49,17 @@ def cast(column: pa.ChunkedArray, kind: str) -> "pd.Series[Any]":
     if kind == "datetime":
         return pd.Series(_times(column))
     found: pd.Series[Any] = column.to_pandas()
+    return found
+
+
+def _rounded(values: NDArray[np.float64], kind: str) -> NDArray[Any]:
+    """The numbers in a type that may hold fewer digits; none of them so large that it is lost."""
+    with np.errstate(over="ignore"):
+        found = values.astype(_REAL[kind])
+    lost = np.isinf(found) & np.isfinite(values)
+    if lost.any():
+        shown = ", ".join(map(repr, values[lost][:_SHOWN].tolist()))
+        raise MisfitError(f"holds values too large for a {kind} (e.g. {shown})")
     return found
 
 
