@@ -46,6 +46,9 @@ def cast(column: pa.ChunkedArray, kind: str) -> "pd.Series[Any]":
         return pd.Series(_booleans(_present(column, kind)))
     if kind == "string":
         column = _strings(column)
+    if kind == "binary" and not _bytes(column.type):
+        held = _words(column.type)
+        raise MisfitError(f"holds {held}{_examples(column, pc.is_valid(column))}")
     if kind == "datetime":
         return pd.Series(_times(column))
     found: pd.Series[Any] = column.to_pandas()
@@ -118,6 +121,12 @@ def _times(column: pa.ChunkedArray) -> NDArray[np.datetime64]:
         raise MisfitError("holds times that nanoseconds cannot tell") from error
     found: NDArray[np.datetime64] = stamps.cast(pa.timestamp("ns")).to_numpy()
     return found.astype("datetime64[ns]")
+
+
+def _bytes(held: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_binary(held) or pa.types.is_large_binary(held) or pa.types.is_null(held)
+    )
 
 
 def _words(held: pa.DataType) -> str:

@@ -170,6 +170,7 @@ MISFITS = [
     ([2**40], "integer", "no integer"),
     ([2**60 + 1], "double", "no double"),
     (["a"], "float", "holds text"),
+    (["a"], "binary", r"holds text \(e.g. 'a'\)"),
     ([1.0, 1e39], "float", r"too large for a float \(e.g. 1e\+39\)"),
     ([1, None], "integer", "lacks 1 of 2 values"),
     ([True, None], "boolean", "lacks 1"),
