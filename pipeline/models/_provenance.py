@@ -37,11 +37,23 @@ def unchanged(manifest: Manifest, place: str, files: Mapping[str, str], path: st
             text = f"{place} says nothing of it as the retrieval of {path}"
             fix = f"samepool stamp run={path} retrieval={file} ..."
             problems.append(Problem("not_stamped", "error", text, fix, file))
+        elif stamped.sha256 != digest and _other(manifest, file == path) == digest:
+            role = "retrieval" if file == path else "run"
+            text = f"is what {place} has as the {role}"
+            fix = "path and retrieval are the wrong way round"
+            problems.append(Problem("run_swapped", "error", text, fix, file))
         elif stamped.sha256 != digest:
             text = f"was edited after it was stamped: SHA-256 {digest}, {place} has"
             text = f"{text} {stamped.sha256}"
             problems.append(Problem("run_edited", "error", text, _AGAIN, file))
     raise_errors(problems)
+
+
+def _other(manifest: Manifest, is_run: bool) -> str | None:  # noqa: FBT001 - of two
+    """SHA-256 of the file in the other place."""
+    if not is_run:
+        return manifest.run.sha256
+    return None if manifest.retrieval is None else manifest.retrieval.sha256
 
 
 def attested(origin: Origin, said: Version, asked: str | None, registry: Registry | None) -> Origin:

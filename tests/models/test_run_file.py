@@ -358,6 +358,16 @@ def test_a_manifest_that_is_no_object_of_json(write, text, tmp_path):
         of_version(write(RUN))
 
 
+def test_run_and_retrieval_the_wrong_way_round_are_told_as_such(scored, write):
+    first = write(RUN + "\n", "first.trec")
+    path = scored(retrieval={"sha256": hashlib.sha256((RUN + "\n").encode()).hexdigest()})
+    assert of_version(path, retrieval=first).version == "13"
+    with pytest.raises(SamepoolError) as caught:
+        of_version(first, retrieval=path, manifest=f"{path}.manifest.json")
+    texts = [problem.text.rpartition(" has as ")[2] for problem in caught.value.problems]
+    assert texts == ["the retrieval", "the run"]
+
+
 def test_a_version_must_be_the_one_that_was_stamped(scored, tmp_path):
     path = scored()
     with pytest.raises(SamepoolError, match="stamped for models:/ranker/13, and models:/ranker@ch"):
