@@ -24,6 +24,7 @@ _CHOICES = {
     "--info": ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath"),
 }
 _RAW = "run"  # read before Hydra parses it, so that an id like 1234e56 stays text
+TAKES_RUN = {"gate", "upload", "stamp"}
 _WITH_OUT_FOLDER = {"compare"}
 
 

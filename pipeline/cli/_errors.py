@@ -13,7 +13,7 @@ from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
 from pipeline.cli import _files
-from pipeline.cli._argv import Invocation
+from pipeline.cli._argv import TAKES_RUN, Invocation
 from pipeline.cli._conf import config_folder
 from pipeline.cli._keys import opened
 from pipeline.core.problems import Problem, SamepoolError, fault
@@ -150,6 +150,8 @@ def _no_key(match: re.Match[str], invocation: Invocation) -> SamepoolError:
     if name in known:  # a mapping, which an override may change but not add to
         text = f"{key}=... names entries that {key} does not have"
         return fault("unknown_key", text, f"+{key}=... adds entries")
+    if not parent and invocation.command in TAKES_RUN:
+        known = sorted({*known, "run"})
     fix = did_you_mean(name, known) if known else f"+{key}=... adds a key where new ones may stand"
     return fault("unknown_key", f"there is no key {key}", fix)
 

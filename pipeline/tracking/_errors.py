@@ -47,7 +47,7 @@ def translated(uri: str, doing: str) -> Iterator[None]:
 def unreachable(uri: str, reason: str) -> UnreachableError:
     """The error for a service that does not answer."""
     text = f"MLflow at {redact_uris(uri)} did not answer: {redact_uris(reason)}"
-    fix = "results are kept on disk; check tracking.uri and the server, then: samepool upload"
+    fix = "check tracking.uri, and that the server is up"
     return UnreachableError([Problem("unreachable", "error", text, fix)])
 
 

@@ -116,7 +116,7 @@ def connect(where: Where, *, create: bool) -> Any:
     database = where.database
     if database and not create and not database.is_file():
         text = f"there is no MLflow store at {database}"
-        raise fault("no_store", text, "compare first, or set tracking.uri")
+        raise fault("no_store", text, _other_store())
     if key in _clients and (database is None or database.is_file()):
         return _clients[key]
     mlflow = library()
@@ -306,3 +306,10 @@ def _revision(database: Path) -> str:
         text = f"{database} is not an MLflow database: {error}"
         raise fault("store_failed", text, "set tracking.uri to another one") from error
     return str(row[0]) if row else ""
+
+
+def _other_store() -> str:
+    """Where MLflow keeps what is logged without a tracking URI, if it did so here."""
+    if Path("mlflow.db").is_file():
+        return "there is a mlflow.db here: tracking.uri=sqlite:///mlflow.db reads it"
+    return "set tracking.uri or MLFLOW_TRACKING_URI to where the models are"

@@ -143,8 +143,8 @@ def _baseline(settings: CompareSettings) -> references.Reference | None:
 def _candidates(settings: CompareSettings, baseline: references.Reference | None) -> list[Any]:
     asked = settings.candidates
     if asked is None:
-        own = baseline.name if baseline else None
-        return [name for name in settings.models if name != own]
+        own = baseline.where if baseline else None  # a file may have the name of a model
+        return [name for name in settings.models if f"models.{name}" != own]
     return list(asked) if isinstance(asked, list | tuple) else [asked]
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from pipeline.core.problems import Problem, collect, raise_errors
 from pipeline.core.settings import CompareSettings
 from pipeline.models import Tools, rank
+from pipeline.workflow.build import Contender
 from pipeline.workflow.evidence import pool_record
 from pipeline.workflow.prepare import Prepared, prepare
 from pipeline.workflow.voice import report, say
@@ -80,8 +81,14 @@ def _summary(ready: Prepared) -> list[str]:
     return [
         head,
         f"pool digest {record.digest}",
-        *(f"model {c.name} ({c.role}): {c.requested}" for c in ready.experiment.contenders),
+        *(f"model {c.name} ({c.role}): {_what(c, ready)}" for c in ready.experiment.contenders),
         *(f"slice {name}: {count:,} queries" for name, count in queries),
         *(f"slice {name}: {count:,} judgments" for name, count in items),
         *(f"slice {name}: {query} x {item}" for name, (query, item) in slices.crossings.items()),
     ]
+
+
+def _what(contender: Contender, ready: Prepared) -> str:
+    """What was asked for, and what that is."""
+    asked, resolved = contender.requested, ready.origins[contender.name].resolved
+    return asked if asked == resolved else f"{asked} -> {resolved}"

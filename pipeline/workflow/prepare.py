@@ -105,11 +105,17 @@ def _same(contenders: Sequence[Contender], origins: Mapping[str, Origin]) -> lis
             continue
         for key in _versions(origin):
             other = seen.setdefault(key, contender)
-            if other is not contender:
+            if other is not contender and not _otherwise(origin, origins[other.name]):
                 text = f"{other.requested} and {contender.requested} are both {' '.join(key)}"
                 problems.append(Problem("same_model", "error", text, "name another model"))
                 break
     return problems
+
+
+def _otherwise(one: Origin, other: Origin) -> bool:
+    """Whether one version is asked in two ways: elsewhere, or for another output."""
+    both = one.kind == other.kind == "mlflow"
+    return both and one.source_digest != other.source_digest
 
 
 def _too_short(experiment: Experiment) -> list[Problem]:

@@ -32,13 +32,16 @@ class Publication:
         self._start = start
         self._ticket: Ticket | None = None
         self._done = False
+        self._told = False
 
     def __enter__(self) -> "Publication":
         """Opens the run, if the server answers."""
         try:
             self._ticket = self._tracker.begin(self._start)
         except UnreachableError as error:
-            report(error.problems)
+            on = "; the comparison goes on, and its results are kept on disk"
+            report([replace(problem, fix=problem.fix + on) for problem in error.problems])
+            self._told = True
         return self
 
     def publish(
@@ -52,7 +55,7 @@ class Publication:
         try:
             links = self._tracker.publish(self._ticket, folder, evidence, decisions)
         except UnreachableError as error:
-            report(error.problems)
+            report(() if self._told else error.problems)
             self._done = True
             return [f"results are safe in {folder}; send them later with: samepool upload"], 5
         self._done = True

@@ -160,7 +160,8 @@ def _mapping(value: Mapping[str, Any], where: str) -> Reference:
         raise fault("bad_reference", text, f"{where}={{path: bm25.trec, retrieval: first.trec}}")
     spec = {"kind": "run_file", **spec}
     name = value.get("name") or (stem(path) if isinstance(path, str) else str(spec["kind"]))
-    return Reference(str(name), str(path or spec["kind"]), spec, where)
+    asked = path or spec.get("uri") or spec.get("call") or spec["kind"]
+    return Reference(str(name), str(asked), spec, where)
 
 
 def stem(path: str) -> str:

@@ -288,3 +288,17 @@ def test_a_pool_is_checked_without_a_model(inside: Any) -> None:
     done = inside("compare", "pool.qrels=qrels.trec", "tracking=none")
     assert done.returncode == 2
     assert "no model to measure -> models=[popular,svd]" in done.stderr
+
+
+def test_a_model_is_not_dropped_for_the_name_of_the_baselines_file(inside: Any) -> None:
+    words = ["check", "pool.qrels=qrels.trec", "models=[bm25]", "baseline=bm25.trec"]
+    done = inside(*words)
+    assert done.returncode == 2
+    assert "bm25.trec and bm25 are both called bm25 -> write {path: FILE, name:" in done.stderr
+
+
+def test_the_run_that_a_command_speaks_of_is_among_its_keys(inside: Any) -> None:
+    done = inside("stamp", "path=ce.trec", "version=models:/ranker/1")
+    assert done.returncode == 2
+    assert "there is no key path" in done.stderr
+    assert " run," in done.stderr

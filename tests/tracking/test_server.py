@@ -65,7 +65,7 @@ def test_the_server_dies_and_comes_back(
         with pytest.raises(UnreachableError, match="did not answer"):
             trackers["dying"].check()
         assert time.monotonic() - began < 5
-        with pytest.raises(UnreachableError, match=r"did not answer.*samepool upload"):
+        with pytest.raises(UnreachableError, match=r"did not answer.*check tracking"):
             trackers["dying"].publish(ticket, out["dying"], evidence, decisions)
         assert not trackers["dying"].finish(ticket, "FAILED")
         assert time.monotonic() - began < 10
