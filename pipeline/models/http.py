@@ -12,7 +12,8 @@ from pipeline.core.redact import redact_uris
 from pipeline.core.run import Origin
 from pipeline.kernels.digest import of_file, of_json, of_parts
 from pipeline.models import Ranking, Registry, Tools
-from pipeline.models._http import checks, lists, secrets
+from pipeline.models import _secrets as secrets
+from pipeline.models._http import checks, lists
 from pipeline.models._http.answer import Reader
 from pipeline.models._http.client import Wire
 from pipeline.models._http.crew import Crew, Plan
@@ -121,8 +122,9 @@ class Http:
             text = f"model {name}: ca_bundle={self.ca_bundle} is no file"
             raise fault("no_ca_bundle", text, "name a file of certificates in PEM")
         options = {key: value for key, value in asdict(self).items() if key not in _EFFORT}
-        helpers = sorted((Path(__file__).parent / "_http").glob("*.py"))
-        code = {path.name: of_file(str(path)) for path in (Path(__file__), *helpers)}
+        here = Path(__file__)
+        helpers = [here.with_name("_secrets.py"), *sorted((here.parent / "_http").glob("*.py"))]
+        code = {path.name: of_file(str(path)) for path in (here, *helpers)}
         parts = {"kind": "http", "options": of_json(options), "code": of_parts(code)}
         return Origin(
             name=name,

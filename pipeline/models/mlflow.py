@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
-from urllib.parse import urlsplit
 
 import pandas as pd
 import pyarrow as pa
@@ -15,8 +14,9 @@ from pipeline.core.problems import Problem, fault, raise_errors
 from pipeline.core.run import Origin
 from pipeline.kernels.digest import of_json
 from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import _secrets as secrets
 from pipeline.models._answers import Output, Reader, of_loaded
-from pipeline.models._http import secrets
+from pipeline.models._http import checks
 from pipeline.models._invocations import Asking, Server
 from pipeline.models._pairs import Source, sources
 from pipeline.models._scoring import Scoring
@@ -51,7 +51,7 @@ class Mlflow:
     output: Output = None
     env: Literal["inprocess", "virtualenv", "uri"] = "inprocess"
     endpoint: str | None = None
-    auth: dict[str, Any] = field(default_factory=dict)
+    auth: Any = field(default_factory=dict)
     batch_rows: int = 10_000
     timeout: float = 300.0
     allow_ties: bool = False
@@ -66,14 +66,13 @@ class Mlflow:
             raise ValueError("batch_rows must be at least 1 and timeout above 0")
         if (self.env == "uri") != (self.endpoint is not None):
             raise ValueError("endpoint goes with env: uri: the address of the model server")
+        checks.mapping(self.auth, "auth")  # not typed: a message would show the value
         if self.auth and self.env != "uri":
             raise ValueError("auth goes with env: uri")
         secrets.read_auth(self.auth)
         if self.endpoint is not None:
-            secrets.refuse_literal(self.endpoint, {}, {})
-            parts = urlsplit(self.endpoint)
-            if parts.scheme not in {"http", "https"} or not parts.netloc:
-                raise ValueError(f"endpoint is an address, http://host:port, not {self.endpoint!r}")
+            checks.address(self.endpoint, "endpoint")
+            secrets.refuse_literal(self.endpoint, option="endpoint")
 
     @property
     def _address(self) -> str:
@@ -111,7 +110,8 @@ class Mlflow:
     ) -> tuple[Mapping[str, Source], tuple[Problem, ...]]:
         """The columns to give the model, and what is wrong with them or with the credentials."""
         wanted, problems = sources(pool, registry.signature(origin), _who(origin))
-        missing = secrets.missing(secrets.read_auth(self.auth), self.endpoint or "", origin.name)
+        auth = secrets.read_auth(self.auth)
+        missing = secrets.missing(auth, self.endpoint or "", origin.name, "endpoint")
         return wanted, (*problems, *missing)
 
     def rank(self, pool: Pool, tools: Tools) -> Ranking:

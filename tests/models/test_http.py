@@ -22,10 +22,10 @@ from pipeline.models._http import rounds
 from pipeline.models._http.answer import Reader
 from pipeline.models._http.crew import LONGEST_WAIT, Plan
 from pipeline.models._http.request import Template, asks
-from pipeline.models._http.secrets import read_auth, take
 from pipeline.models._http.status import after
 from pipeline.models._http.store import Store
 from pipeline.models._http.troubles import AwayError, GarbledError, MistakeError
+from pipeline.models._secrets import read_auth, take
 from tests.endpoints.endpoint import Endpoint, serving
 
 BODY = {"query": {"match": {"title": "{query_id}"}}}
@@ -535,6 +535,14 @@ def test_what_makes_another_model() -> None:
         assert digest(**options) != plain
     for options in ({"retries": 9}, {"concurrency": 9}, {"probe": 9}, {"timeout": 9}):
         assert digest(**options) == plain
+
+
+def test_all_code_that_asks_is_part_of_what_a_model_is(monkeypatch) -> None:
+    read = []
+    monkeypatch.setattr("pipeline.models.http.of_file", lambda path: str(read.append(path)))
+    http("http://h/_search").origin("m", "m")
+    names = {Path(path).name for path in read}
+    assert {"http.py", "_secrets.py", "client.py", "status.py", "answer.py"} <= names
 
 
 def test_only_a_named_version_stands_still() -> None:

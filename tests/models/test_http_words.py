@@ -14,10 +14,10 @@ from pipeline.core.problems import SamepoolError
 from pipeline.models import _invocations
 from pipeline.models._http import lists
 from pipeline.models._http.answer import Reader
-from pipeline.models._http.secrets import read_auth, take
 from pipeline.models._http.status import judge
 from pipeline.models._http.store import Answer
 from pipeline.models._http.troubles import TroubleError
+from pipeline.models._secrets import read_auth, take
 
 SECRET = 's3cr"et&pa\\ss/w0rd  +<AB>'
 PARTS = ("s3cr", "et&amp;pa", "w0rd", "<AB>")

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.core.problems import SamepoolError, UnreachableError
+from pipeline.core.registry import build
 from pipeline.core.run import Origin
 from pipeline.core.signature import Column, Signature
 from pipeline.models import Tools, _invocations, fits, rank
@@ -336,15 +337,25 @@ def test_identity_holds_what_determines_the_scores(pool):
         ({"batch_rows": 0}, "batch_rows"),
         ({"env": "uri"}, "endpoint goes with env: uri"),
         ({"endpoint": "http://x"}, "endpoint goes with env: uri"),
-        ({"env": "uri", "endpoint": "host:80"}, "endpoint is an address"),
-        ({"env": "uri", "endpoint": "http://me:pw@x"}, "user or a password"),
+        ({"env": "uri", "endpoint": "host:80"}, "endpoint='host:80' is no address"),
+        ({"env": "uri", "endpoint": "http://me:hunter2@x"}, "^endpoint holds a user or a password"),
+        ({"env": "uri", "endpoint": "me:hunter2@x:80"}, "endpoint is no address"),
+        ({"env": "uri", "endpoint": "http://x/?api_key=hunter2"}, "endpoint: api_key looks like"),
         ({"auth": {"kind": "bearer", "env": "T"}}, "auth goes with env: uri"),
     ],
 )
 def test_options_that_do_not_go_together(options, message):
     with pytest.raises(ValueError, match=message) as caught:
         Mlflow(URI, **options)
-    assert "pw" not in str(caught.value).replace("password", "")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("auth", ["hunter2secret", ["hunter2secret"], {"kind": "hunter2secret"}])
+def test_a_secret_in_the_wrong_place_is_not_shown(auth):
+    options = {"kind": "mlflow", "uri": URI, "env": "uri", "endpoint": "http://x", "auth": auth}
+    with pytest.raises(SamepoolError, match="auth") as caught:
+        build("models", options, "models.m")
+    assert "hunter2" not in str(caught.value)
 
 
 class Model(BaseHTTPRequestHandler):

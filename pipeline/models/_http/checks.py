@@ -37,8 +37,12 @@ def numbers(options: Mapping[str, Any]) -> None:
             raise ValueError(f"{name} is a number from {low:g} to {high:,}, not {options[name]}")
 
 
-def address(url: str) -> None:
+def address(url: str, option: str = "url") -> None:
     """Refuses what is no address of a web service, without showing what may be a password.
+
+    Args:
+        url: what was given.
+        option: its name.
 
     Raises:
         ValueError: it is none.
@@ -48,14 +52,14 @@ def address(url: str) -> None:
         parts = urlsplit(url)
         sound = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:  # a port that is no number, brackets that do not match
-        raise ValueError(f"url is no address; {form}, and credentials as auth") from None
+        raise ValueError(f"{option} is no address; {form}, and credentials as auth") from None
     if not sound:
         shown = "" if "@" in url else f"={url!r}"
-        raise ValueError(f"url{shown} is no address; {form}")
+        raise ValueError(f"{option}{shown} is no address; {form}")
     if "{" in parts.netloc:
-        raise ValueError("url: placeholders stand behind the host, not in it")
+        raise ValueError(f"{option}: placeholders stand behind the host, not in it")
     if parts.fragment:
-        raise ValueError("url holds a #, which is never sent; write %23")
+        raise ValueError(f"{option} holds a #, which is never sent; write %23")
 
 
 def mapping(given: Any, name: str) -> None:

@@ -69,30 +69,41 @@ def read_auth(given: Mapping[str, Any]) -> Auth | None:
     return Auth(**given)
 
 
-def refuse_literal(url: str, params: Mapping[str, Any], headers: Mapping[str, Any]) -> None:
+def refuse_literal(
+    url: str,
+    params: Mapping[str, Any] | None = None,
+    headers: Mapping[str, Any] | None = None,
+    option: str = "url",
+) -> None:
     """Refuses credentials that are written down where they would be kept with the results.
+
+    Args:
+        url: address, parameters and all.
+        params: further parameters.
+        headers: that are sent.
+        option: name of the address among the options.
 
     Raises:
         ValueError: a user in the address, or a name that speaks of a secret.
     """
     parts = urlsplit(url)
     if "@" in parts.netloc:
-        raise ValueError(f"url holds a user or a password; {_FIX.replace('bearer', 'basic')}")
+        raise ValueError(f"{option} holds a user or a password; {_FIX.replace('bearer', 'basic')}")
     places = {
-        "url": [name for name, _ in parse_qsl(parts.query, keep_blank_values=True)],
-        "params": params,
-        "headers": headers,
+        option: [name for name, _ in parse_qsl(parts.query, keep_blank_values=True)],
+        "params": params or {},
+        "headers": headers or {},
     }
     for place, names in places.items():
         found = [str(name) for name in names if _SECRET.search(str(name))]
         if found:
             raise ValueError(f"{place}: {found[0]} looks like a secret; {_FIX}")
-    for name, value in headers.items():
+    for name, value in (headers or {}).items():
         if not _HEADER.fullmatch(str(name)) or not _sendable(str(value)):
             raise ValueError(f"headers: {str(name)!r} cannot be sent as a header")
 
 
-def missing(auth: Auth | None, url: str, name: str) -> Iterator[Problem]:
+def missing(auth: Auth | None, url: str, name: str, option: str = "url") -> Iterator[Problem]:
     """What is wrong with the variable, and with sending what it holds."""
     if auth is None:
         return
@@ -110,7 +121,7 @@ def missing(auth: Auth | None, url: str, name: str) -> Iterator[Problem]:
     parts = urlsplit(url)
     if parts.scheme == "http" and not _LOCAL.fullmatch(str(parts.hostname)):
         text = f"model {name}: credentials are sent to {parts.hostname} unencrypted"
-        yield Problem("unencrypted", "warning", text, "write https:// in the url")
+        yield Problem("unencrypted", "warning", text, f"write https:// in the {option}")
 
 
 def _sendable(value: str) -> bool:
