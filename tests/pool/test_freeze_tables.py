@@ -4,6 +4,7 @@ import gzip
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -11,19 +12,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.core.problems import SamepoolError
-from pipeline.core.settings import FreezeCommand, FreezeSource
+from pipeline.core.settings import FreezeColumns, FreezeCommand, FreezeNegatives, FreezeSource
 from pipeline.pool import freeze
-from pipeline.pool._freeze import Frozen
 
 QUERIES = "query_id,text\na,red\nb,hat\n"
 QRELS = "query_id,item_id,grade\na,d1,1\nb,d1,1\n"
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Callable[..., Frozen]:
+def make(tmp_path: Path) -> Callable[..., Any]:
     """Freezes tables: a path, or the text of a CSV."""
 
-    def freezing(tables: dict[str, str], **more) -> Frozen:
+    def freezing(tables: dict[str, str], **more) -> Any:
         paths = {}
         for name, table in tables.items():
             paths[name] = table
@@ -127,3 +127,32 @@ def test_a_parquet_column_twice_is_refused(make, tmp_path):
     pq.write_table(pa.Table.from_arrays([pa.array(["a"])] * 2, ["query_id", "query_id"]), path)
     with pytest.raises(SamepoolError, match="column 'query_id' occurs twice"):
         make(tables={"queries": str(path), "qrels": QRELS})
+
+
+@pytest.mark.parametrize(
+    ("name", "sibling"), [("a[1]", "a1"), ("b*", "bz"), ("c?", "cz"), ("d[!e]", "dx")]
+)
+def test_a_file_whose_name_looks_like_a_pattern_is_read_and_no_other(make, tmp_path, name, sibling):
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    (folder / f"{name}.csv").write_text("query_id,text\na,right\nb,right\n")
+    (folder / f"{sibling}.csv").write_text("query_id,text\na,wrong\nb,wrong\n")
+    items = "item_id,text\nd1,x\nd2,y\n"
+    tables = {"queries": str(folder / f"{name}.csv"), "qrels": QRELS, "items": items}
+    negatives = FreezeNegatives(per_query=1)
+    out = str(tmp_path / name / "pool")  # what is read back from there too
+    made = make(tables=tables, items="needed", negatives=negatives, out=out)
+    assert made.pool.queries["text"].to_pylist() == ["right"]  # one query: one text
+    assert made.pool.items["item_id"].to_pylist() == ["d1", "d2"]
+
+
+def test_more_threads_than_can_be_started_are_refused(make):
+    with pytest.raises(SamepoolError, match="threads=100000: it must be 1024 or fewer"):
+        make(tables={"queries": QUERIES, "qrels": QRELS}, threads=100_000)
+
+
+def test_one_column_cannot_be_two(make):
+    columns = FreezeColumns(queries={"query_id": "qid", "user_id": "qid"})
+    with pytest.raises(SamepoolError) as error:
+        make(tables={"queries": "qid,text\na,red\n", "qrels": QRELS}, columns=columns)
+    assert "columns.queries gives qid to query_id and user_id" in str(error.value)

@@ -1,5 +1,6 @@
 """DuckDB, told how much memory it may take, and its errors in our words."""
 
+import glob
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -153,6 +154,15 @@ def text(value: object) -> str:
     "'it''s'"
     """
     return "'" + str(value).replace("'", "''") + "'"
+
+
+def path(name: object) -> str:
+    """A text literal of a file's path, with which DuckDB reads that file and no other.
+
+    >>> path("a[1].csv")
+    "'a[[]1].csv'"
+    """
+    return text(glob.escape(str(name)))
 
 
 def _explained(message: str) -> SamepoolError | None:

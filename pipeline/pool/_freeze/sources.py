@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from pipeline.core.problems import Problem, SamepoolError, fault
 from pipeline.core.suggest import did_you_mean
 from pipeline.formats import unusable
+from pipeline.pool._freeze.engine import path as literal
 from pipeline.pool._freeze.engine import text
 
 _KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "tsv"}
@@ -45,7 +46,7 @@ class Part:
 
     def scan(self, files: Sequence[str] | None = None) -> str:
         """SQL of the table function that reads the files, or some of them."""
-        names = "[" + ", ".join(text(f) for f in files or self.files) + "]"
+        names = "[" + ", ".join(literal(f) for f in files or self.files) + "]"
         if self.kind == "parquet":
             placed = ", ".join(f"c{place}" for place in range(len(self.columns)))
             return f"read_parquet({names}, hive_partitioning=false) AS raw({placed})"
@@ -212,6 +213,12 @@ def _mapped(
 ) -> None:
     """Every column of the mapping is there, and none of our names is there twice."""
     problems = []
+    for theirs in sorted({*renamed.values()}):
+        given = [ours for ours in renamed if renamed[ours] == theirs]
+        if len(given) > 1:
+            words = f"columns.{table} gives {theirs} to {' and '.join(given)}"
+            fix = "give each column one name; copy the column where both are needed"
+            problems.append(Problem("duplicate_column", "error", words, fix, file))
     for ours, theirs in renamed.items():
         option = f"columns.{table}.{ours}"
         if theirs not in columns:

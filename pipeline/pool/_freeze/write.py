@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 
 from pipeline.core.problems import fault
 from pipeline.pool._freeze.cut import Raw
-from pipeline.pool._freeze.engine import Engine, ident, text
+from pipeline.pool._freeze.engine import Engine, ident
+from pipeline.pool._freeze.engine import path as literal
 from pipeline.pool._freeze.merge import first_rows
 from pipeline.pool._freeze.plan import Plan
 from pipeline.pool._freeze.shapes import EXACT, SHAPES, column
@@ -48,7 +49,9 @@ def write_items(engine: Engine, raw: Raw, plan: Plan, folder: Path) -> int:
         return 0
     needed = "SELECT item_id FROM rated"
     if plan.negatives.per_query:
-        needed += f" UNION SELECT item_id FROM read_parquet({text(folder / 'candidates.parquet')})"
+        needed += (
+            f" UNION SELECT item_id FROM read_parquet({literal(folder / 'candidates.parquet')})"
+        )
     where = f" WHERE item_id IN ({needed})" if plan.settings.items == "needed" else ""
     engine.run(f"CREATE VIEW shown AS SELECT * FROM catalogue{where}")
     return _write(engine, "shown", raw.sources["items"], folder / "items.parquet",
