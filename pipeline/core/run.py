@@ -1,6 +1,6 @@
 """A model's answer to the pool: scores and lists, never order."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,7 +9,7 @@ import pyarrow as pa
 from pipeline.core.arrays import F64, I32
 from pipeline.core.problems import Problem
 
-NONE: I32 = np.empty(0, np.int32)
+NO_CODES: I32 = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class Origin:
         path: file or folder, if any.
         live: whether the same question may be answered otherwise tomorrow (an endpoint whose index
             nobody named); such lists are never reused.
+        parts: the models that it is made of, each as it was resolved: retriever, then ranker.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Origin:
     source_digest: str = ""
     path: str | None = None
     live: bool = False
+    parts: tuple["Origin", ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +60,20 @@ class Lists:
     item: I32
     score: F64
     given_rank: I32 | None = None
+
+
+def joined(parts: Iterable[Lists] = ()) -> Lists:
+    """One list after the other, without given ranks; of no part, lists without a row.
+
+    Args:
+        parts: their queries ascend from part to part.
+    """
+    parts = (Lists(NO_CODES, NO_CODES, np.empty(0)), *parts)
+    return Lists(
+        query=np.concatenate([part.query for part in parts]),
+        item=np.concatenate([part.item for part in parts]),
+        score=np.concatenate([part.score for part in parts]),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,4 +101,4 @@ class Run:
     outside: int
     digest: str
     problems: tuple[Problem, ...] = ()
-    empty: I32 = field(default_factory=lambda: NONE)
+    empty: I32 = field(default_factory=lambda: NO_CODES)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -28,7 +29,7 @@ from pipeline.evidence._files import plain, read_parquet, write_parquet
 from pipeline.kernels.digest import of_file
 
 KEY = b"samepool.run"
-SCHEMA = 2  # of the metadata; part of the cache's key, so that a file of another is not looked for
+SCHEMA = 3  # of the metadata; part of the cache's key, so that a file of another is not looked for
 _LEFT = ("*.partial", ".*.parquet", f"{TEMPORARY}*", ".*.lock")
 
 
@@ -175,7 +176,7 @@ def read_run(path: Path, pool: Pool) -> Run:
         for part, has_rank in zip(parts, [*about["has_rank"], False], strict=False)
     ]
     return Run(
-        origin=Origin(**about["origin"]),
+        origin=_origin(about["origin"]),
         final=lists[0],
         retrieval=lists[1] if about["has_retrieval"] else None,
         foreign=foreign,
@@ -188,6 +189,10 @@ def read_run(path: Path, pool: Pool) -> Run:
             for problem in about["problems"]
         ),
     )
+
+
+def _origin(values: dict[str, Any]) -> Origin:
+    return Origin(**{**values, "parts": tuple(map(_origin, values.get("parts", ())))})
 
 
 def _codes(ids: list[str], pool: Pool) -> I32:

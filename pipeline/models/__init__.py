@@ -13,7 +13,7 @@ import pyarrow as pa
 from pipeline.core.arrays import F64, I32
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, collect, raise_errors
-from pipeline.core.run import NONE, Lists, Origin, Run
+from pipeline.core.run import NO_CODES, Lists, Origin, Run
 from pipeline.core.signature import Signature
 from pipeline.models import _check, _digest, _fixed
 from pipeline.models._check import Place
@@ -188,7 +188,7 @@ def rank(model: Model, origin: Origin, pool: Pool, tools: Tools) -> Run:
         found = raise_errors((*found, *more))
         found = (*found, *_check.beyond(final, retrieval, book))
     problems = raise_errors(found)
-    empty = _empty(final, pool) if ranking.complete else NONE
+    empty = _empty(final, pool) if ranking.complete else NO_CODES
     return Run(
         origin=origin,
         final=final,

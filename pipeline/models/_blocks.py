@@ -10,9 +10,9 @@ import pyarrow as pa
 from pipeline.core.arrays import F64, I32, I64, Bool
 from pipeline.core.pool import Pool
 from pipeline.core.problems import fault
-from pipeline.core.run import Lists
+from pipeline.core.run import Lists, joined
 from pipeline.models import Ranking, Tools
-from pipeline.models._encode import codes_of, flat
+from pipeline.models._encode import candidates
 from pipeline.models._rankable import rankable
 from pipeline.models._scoring import best
 from pipeline.models._top import top
@@ -62,15 +62,10 @@ def rank_blocks(
     """
     pairs = pairs or ByPair()
     if pool.candidates is not None and pairs.score is not None:
-        parts = [_empty(), *_of_pairs(pool, tools, label, pairs.score, scored, pairs.matched)]
+        parts = _of_pairs(pool, tools, label, pairs.score, scored, pairs.matched)
     else:
-        parts = [_empty(), *_of_blocks(pool, tools, label, score, scored, pairs.matched)]
-    final = Lists(
-        query=np.concatenate([part.query for part in parts]),
-        item=np.concatenate([part.item for part in parts]),
-        score=np.concatenate([part.score for part in parts]),
-    )
-    return Ranking(final, retrieval=None, foreign=pa.array([], pa.string()), complete=True)
+        parts = _of_blocks(pool, tools, label, score, scored, pairs.matched)
+    return Ranking(joined(parts), retrieval=None, foreign=pa.array([], pa.string()), complete=True)
 
 
 def _of_blocks(
@@ -103,7 +98,8 @@ def _of_pairs(
     matched: Callable[[I64, F64], Bool] | None,
 ) -> Iterator[Lists]:
     """The pool's candidates, some whole queries at a time."""
-    query, item = candidates(pool)
+    listed = candidates(pool)
+    query, item = listed.query, listed.item
     if scored is not None:
         query, item = query[scored[item]], item[scored[item]]
     for rows in tools.progress(_whole(query, PAIRS), label):
@@ -116,15 +112,6 @@ def _of_pairs(
             asked, shown, scores = asked[held], shown[held], scores[held]
         kept = best(asked, scores, tools.keep_depth)
         yield Lists(asked[kept], shown[kept], scores[kept])
-
-
-def candidates(pool: Pool) -> tuple[I32, I32]:
-    """Codes (N,) of query and item of the pool's candidates, ascending by both."""
-    assert pool.candidates is not None
-    query = codes_of(flat(pool.candidates["query_id"]), pool.vocab.queries)
-    item = codes_of(flat(pool.candidates["item_id"]), pool.vocab.items)
-    order = np.lexsort((item, query))
-    return query[order], item[order]
 
 
 def _whole(query: I32, most: int) -> list[slice]:
@@ -150,7 +137,3 @@ def blocks(pool: Pool) -> list[slice]:
     n = len(pool.vocab.queries)
     size = max(1, CELLS // max(1, len(pool.vocab.items)))
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
-
-
-def _empty() -> Lists:
-    return Lists(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float64))

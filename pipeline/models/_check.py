@@ -11,6 +11,7 @@ from pipeline.core.arrays import F64, I32, I64, Bool
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, SamepoolError, Severity
 from pipeline.core.run import Lists, Origin
+from pipeline.models._encode import within
 
 _SHOWN = 3
 Place: TypeAlias = Callable[[int], tuple[str | None, str]]
@@ -206,13 +207,8 @@ def _against(query: I32, rank: I32, score: F64) -> Bool:
 
 def beyond(final: Lists, retrieval: Lists, book: Book) -> tuple[Problem, ...]:
     """A warning where the final list holds what was never retrieved."""
-    known = np.sort(book.keys(retrieval))
     keys = book.keys(final)
-    place = np.searchsorted(known, keys)
-    held = np.zeros(len(keys), dtype=np.bool_)
-    inside = place < len(known)
-    held[inside] = known[place[inside]] == keys[inside]
-    lost = keys[~held]
+    lost = keys[~within(keys, np.sort(book.keys(retrieval)))]
     if not lost.size:
         return ()
     text = f"{lost.size:,} items of its list are not in its retrieval list"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pipeline.core.arrays import I32, I64
 from pipeline.core.pool import Vocab
-from pipeline.core.run import NONE, Lists
+from pipeline.core.run import NO_CODES, Lists
 from pipeline.kernels.digest import of_arrays, of_parts
 
 
@@ -17,7 +17,7 @@ def of_lists(
     retrieval: Lists | None,
     vocab: Vocab,
     foreign: pa.Array,
-    empty: I32 = NONE,
+    empty: I32 = NO_CODES,
 ) -> str:
     """SHA-256 over ids, scores, given ranks and the order of rows within a query.
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.core.arrays import F64, I32, I64
+from pipeline.core.arrays import F64, I32, I64, Bool
 from pipeline.core.pool import Pool
 from pipeline.core.run import Lists
 from pipeline.models._distinct import first_rows
@@ -59,6 +59,47 @@ def codes_of(ids: pa.Array, vocab: pa.Array) -> I32:
     """(N,) places of the ids in the vocabulary; -1 where it lacks them or the id is null."""
     found = pc.index_in(ids, value_set=vocab.cast(ids.type), skip_nulls=True)
     return np.array(pc.fill_null(found, -1), dtype=np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """A pool's candidates, ascending by query and then by item.
+
+    Attributes:
+        query: (N,) codes.
+        item: (N,) codes.
+        table: (N rows) ids and features.
+    """
+
+    query: I32
+    item: I32
+    table: pa.Table
+
+
+def candidates(pool: Pool) -> Candidates:
+    """The candidates of a pool that has some, in order whatever that of the table."""
+    table = pool.candidates
+    assert table is not None
+    query = codes_of(flat(table["query_id"]), pool.vocab.queries)
+    item = codes_of(flat(table["item_id"]), pool.vocab.items)
+    same = query[1:] == query[:-1]
+    if ((query[1:] < query[:-1]) | (same & (item[1:] < item[:-1]))).any():
+        order = np.lexsort((item, query))
+        query, item, table = query[order], item[order], table.take(pa.array(order))
+    return Candidates(query, item, table)
+
+
+def within(keys: I64, known: I64) -> Bool:
+    """(N,) whether each key is one of the known ones, which ascend.
+
+    >>> within(np.array([3, 9, 1]), np.array([1, 3, 5])).tolist()
+    [True, False, True]
+    """
+    place = np.searchsorted(known, keys)
+    held = np.zeros(len(keys), dtype=np.bool_)
+    inside = place < len(known)
+    held[inside] = known[place[inside]] == keys[inside]
+    return held
 
 
 def flat(column: pa.ChunkedArray) -> pa.Array:

@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.core.arrays import F64, I64
+from pipeline.core.arrays import F64, I32, I64
 from pipeline.core.pool import Pool
 from pipeline.core.problems import fault
 from pipeline.core.run import Lists
-from pipeline.models._encode import codes_of, flat
+from pipeline.models._encode import candidates, within
 from pipeline.models._shortlist import RANK, SCORE
 
 
@@ -21,7 +21,7 @@ def first_stage(pool: Pool, final: Lists) -> Lists | None:
         final: the model's lists.
 
     Returns:
-        The candidates, by query and as given within one; None where neither column is there, or
+        The candidates, by query and then by item; None where neither column is there, or
         the model returned anything but candidates, so that it cannot have ordered these.
 
     Raises:
@@ -31,23 +31,23 @@ def first_stage(pool: Pool, final: Lists) -> Lists | None:
     names = () if table is None else [n for n in (SCORE, RANK) if n in table.column_names]
     if table is None or not names:
         return None
-    query = codes_of(flat(table["query_id"]), pool.vocab.queries)
-    item = codes_of(flat(table["item_id"]), pool.vocab.items)
-    if not np.isin(_keys(final, pool), _keys(Lists(query, item, np.empty(0)), pool)).all():
+    listed = candidates(pool)
+    n_items = len(pool.vocab.items)
+    if (final.item >= n_items).any():
         return None
-    order = np.argsort(query, kind="stable")
-    values = {name: _numbers(pool, table[name], name)[order] for name in names}
+    known = _keys(listed.query, listed.item, n_items)
+    if not within(_keys(final.query, final.item, n_items), known).all():
+        return None
+    values = {name: _numbers(pool, listed.table[name], name) for name in names}
     rank = values.get(RANK)
     score = values[SCORE] if SCORE in values else -values[RANK]
     whole = rank is not None and (rank == np.round(rank)).all()
     given = rank.astype(np.int32) if rank is not None and whole else None
-    return Lists(query[order], item[order], score, given)
+    return Lists(listed.query, listed.item, score, given)
 
 
-def _keys(lists: Lists, pool: Pool) -> I64:
-    inside = lists.item < len(pool.vocab.items)
-    keys = lists.query.astype(np.int64) * len(pool.vocab.items) + lists.item
-    return np.where(inside, keys, -1)
+def _keys(query: I32, item: I32, n_items: int) -> I64:
+    return query.astype(np.int64) * n_items + item
 
 
 def _numbers(pool: Pool, column: pa.ChunkedArray, name: str) -> F64:

@@ -9,7 +9,7 @@ from pipeline.core.arrays import Bool
 from pipeline.core.pool import Pool, Times
 from pipeline.kernels.eligibility import eligible
 from pipeline.models import _interactions
-from pipeline.models._encode import codes_of
+from pipeline.models._encode import candidates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +47,7 @@ def rankable(pool: Pool) -> Rankable:
 
 
 def _candidates(pool: Pool) -> sparse.csr_array:
-    assert pool.candidates is not None
-    query = codes_of(pool.candidates["query_id"].combine_chunks(), pool.vocab.queries)
-    item = codes_of(pool.candidates["item_id"].combine_chunks(), pool.vocab.items)
+    listed = candidates(pool)
     shape = (len(pool.vocab.queries), len(pool.vocab.items))
-    return sparse.coo_array((np.ones(len(query), np.bool_), (query, item)), shape=shape).tocsr()
+    true = np.ones(len(listed.query), np.bool_)
+    return sparse.coo_array((true, (listed.query, listed.item)), shape=shape).tocsr()

@@ -10,9 +10,9 @@ import pyarrow as pa
 from pipeline.core.arrays import F64, I32, I64
 from pipeline.core.pool import Pool
 from pipeline.core.problems import fault
-from pipeline.core.run import Lists
+from pipeline.core.run import Lists, joined
 from pipeline.models import Tools
-from pipeline.models._encode import codes_of, flat
+from pipeline.models._encode import candidates
 from pipeline.models._pairs import Source, frame
 from pipeline.models._rankable import rankable
 from pipeline.models._ties import Spread
@@ -50,26 +50,15 @@ class Scoring:
             SamepoolError: a score that is NaN or infinite; what ``ask`` raises.
         """
         if self.pool.candidates is None:
-            parts = list(self._catalogue())
-        else:
-            parts = [self._candidates(self.pool.candidates)]
-        empty = Lists(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
-        parts = [empty, *parts]
-        return Lists(
-            np.concatenate([part.query for part in parts]),
-            np.concatenate([part.item for part in parts]),
-            np.concatenate([part.score for part in parts]),
-        )
+            return joined(self._catalogue())
+        return self._candidates()
 
-    def _candidates(self, table: pa.Table) -> Lists:
-        query = codes_of(flat(table["query_id"]), self.pool.vocab.queries)
-        item = codes_of(flat(table["item_id"]), self.pool.vocab.items)
-        if (query[1:] < query[:-1]).any():
-            order = np.lexsort((item, query))
-            table, query, item = table.take(pa.array(order)), query[order], item[order]
+    def _candidates(self) -> Lists:
+        listed = candidates(self.pool)
+        query, item = listed.query, listed.item
         score = np.empty(len(query))
         for rows in self.tools.progress(_steps(len(query), self.batch_rows), self.who):
-            score[rows] = self._batch(query[rows], item[rows], table[rows])
+            score[rows] = self._batch(query[rows], item[rows], listed.table[rows])
         return self._best(query, item, score)
 
     def _catalogue(self) -> Iterator[Lists]:

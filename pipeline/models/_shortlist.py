@@ -12,7 +12,7 @@ from pipeline.core.pool import OPEN_END, UNKNOWN_TIME, Judgments, Pool, Times, V
 from pipeline.core.problems import Problem
 from pipeline.core.run import Lists
 from pipeline.core.suggest import did_you_mean
-from pipeline.models._encode import codes_of, flat
+from pipeline.models._encode import candidates, within
 
 SCORE, RANK = "retrieval_score", "retrieval_rank"
 _IDS = ("query_id", "item_id")
@@ -44,7 +44,7 @@ class Shortlist:
         """
         known = ranked.item < len(self.place)
         keys = ranked.query.astype(np.int64) * len(self.place) + ranked.item
-        held = known & _within(keys, self.keys)
+        held = known & within(keys, self.keys)
         rank = ranked.given_rank
         item = self.place[ranked.item[held]]
         rank = None if rank is None else rank[held]
@@ -84,7 +84,7 @@ def shortlist(
     columns = {
         "query_id": pool.vocab.queries.take(pa.array(query)),
         "item_id": ids.take(pa.array(item)),
-        **_features(pool, ids, keys, sees),
+        **_features(pool, own, keys, sees),
     }
     if sees is not None and SCORE in sees:
         columns[SCORE] = pa.array(score)
@@ -131,19 +131,17 @@ def unknown(pool: Pool, sees: Iterable[str] | None, who: str) -> list[Problem]:
     ]
 
 
-def _within(keys: I64, known: I64) -> np.ndarray:
-    """(N,) whether each key is one of the known ones, which ascend."""
-    place = np.searchsorted(known, keys)
-    held = np.zeros(len(keys), dtype=np.bool_)
-    inside = place < len(known)
-    held[inside] = known[place[inside]] == keys[inside]
-    return held
-
-
 def _features(
-    pool: Pool, ids: pa.Array, keys: I64, sees: Collection[str] | None
+    pool: Pool, own: I32, keys: I64, sees: Collection[str] | None
 ) -> dict[str, pa.ChunkedArray]:
-    """What the pool's own candidates say of the pairs, by column."""
+    """What the pool's own candidates say of the pairs, by column.
+
+    Args:
+        pool: whose candidates.
+        own: (E,) the shortlist's code of each item, which ascend with those of the pool.
+        keys: (N,) the pairs as in :class:`Shortlist`.
+        sees: as in :func:`shortlist`.
+    """
     table = pool.candidates
     if table is None:
         return {}
@@ -154,15 +152,10 @@ def _features(
     ]
     if not names:
         return {}
-    query = codes_of(flat(table["query_id"]), pool.vocab.queries).astype(np.int64)
-    theirs = query * max(1, len(ids)) + codes_of(flat(table["item_id"]), ids)
-    order = np.argsort(theirs)
-    row = np.searchsorted(theirs[order], keys)
-    held = _within(keys, theirs[order])
-    rows = np.zeros(len(keys), dtype=np.int64)
-    rows[held] = order[row[held]]
-    some = pa.array(rows, mask=~held)
-    return {name: table[name].take(some) for name in names}
+    listed = candidates(pool)
+    theirs = listed.query.astype(np.int64) * max(1, len(own)) + own[listed.item]
+    some = pa.array(np.searchsorted(theirs, keys), mask=~within(keys, theirs))
+    return {name: listed.table[name].take(some) for name in names}
 
 
 def _widened(pool: Pool, ids: pa.Array, place: I32, foreign: pa.Array) -> Pool:

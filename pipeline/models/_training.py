@@ -9,6 +9,7 @@ from scipy import sparse
 from pipeline.core.arrays import I32, I64, Bool
 from pipeline.core.pool import UNKNOWN_TIME, Judgments, Pool, Times, Units, Vocab
 from pipeline.core.problems import fault
+from pipeline.models._encode import within
 from pipeline.models._interactions import Interactions
 
 
@@ -76,7 +77,7 @@ def wanted_rows(wanted: sparse.csr_array, query: I32, item: I32) -> Bool:
     """(N,) whether each pair of query and item is wanted."""
     pairs = np.repeat(np.arange(wanted.shape[0]), np.diff(wanted.indptr))
     keys = pairs * wanted.shape[1] + wanted.indices
-    return np.isin(query.astype(np.int64) * wanted.shape[1] + item, keys)
+    return within(query.astype(np.int64) * wanted.shape[1] + item, np.sort(keys))
 
 
 def _spans(start: I64, length: I64) -> I64:

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.core.arrays import F64, I32, I64, U8, Bool
+from pipeline.core.pool import OPEN_END
 from pipeline.kernels.eligibility import eligible
 from pipeline.kernels.simulate.draws import shuffled, uniform
 from pipeline.kernels.simulate.parameters import AS_OF, DEVICES, GRADES, Plant, World
 
 DAY = 86_400_000_000  # microseconds
-OPEN_END = 2**63 - 1  # as in core.pool, whose tables kernels do not know
 _OLDEST = 1_000  # days that the catalogue goes back
 _CELLS = 2_000_000  # numbers that a block of queries holds at once in one array
 

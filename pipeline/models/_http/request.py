@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import numpy as np
 
 from pipeline.core.pool import Pool
-from pipeline.models._encode import codes_of, flat
+from pipeline.models._encode import candidates
 
 _PART = re.compile(r"\{\{([\w.-]+)\}\}|\{([\w.-]+)\}")
 _WHOLE = re.compile(r"\{([\w.-]+)\}")
@@ -124,12 +124,10 @@ def asks(template: Template, pool: Pool, size: int) -> Asks:
 
 
 def _candidates(pool: Pool) -> Callable[[int], list[str]]:
-    """Ids of the candidates of the query at a place; the table is sorted by query."""
-    table = pool.candidates
-    assert table is not None
-    owner = codes_of(flat(table["query_id"]), pool.vocab.queries)
-    starts = np.searchsorted(owner, np.arange(len(pool.vocab.queries) + 1))
-    items = table["item_id"]
+    """Ids of the candidates of the query at a place."""
+    listed = candidates(pool)
+    starts = np.searchsorted(listed.query, np.arange(len(pool.vocab.queries) + 1))
+    items = listed.table["item_id"]
 
     def of(place: int) -> list[str]:
         found: list[str] = items.slice(starts[place], starts[place + 1] - starts[place]).to_pylist()

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.core.arrays import I32, I64
+from pipeline.core.pool import OPEN_END
 from pipeline.kernels.simulate import DEVICES, Sessions, Simulation
-from pipeline.kernels.simulate.truth import OPEN_END
 from pipeline.pool._types import MICROS
 
 
