@@ -57,10 +57,13 @@ class Engine:
             threads: None: all cores.
 
         Raises:
-            SamepoolError: memory is no size.
+            SamepoolError: memory is no size; the folder's path has a question mark.
         """
         if not _SIZE.fullmatch(memory.strip()):
             raise fault("bad_option", f"memory={memory!r} is no size", "e.g. memory=4GB")
+        if "?" in str(folder):  # DuckDB takes what follows for options
+            words = "a path with a question mark cannot hold what does not fit in memory"
+            raise fault("cannot_write", words, "temp=FOLDER without one", file=str(folder.parent))
         self.memory = memory
         config: dict[str, Any] = {
             "memory_limit": memory,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import Any, get_args
 
 from pipeline.core.options import parse
@@ -140,6 +141,9 @@ def _numbers(settings: FreezeCommand) -> list[Problem]:
         if value is not None and value < low:
             text = f"{name}={value}: it must be {low} or more"
             found.append(Problem("bad_option", "error", text))
+    if not isfinite(settings.relevant_from):
+        text = f"relevant_from={settings.relevant_from} is no grade"
+        found.append(Problem("bad_option", "error", text, "e.g. relevant_from=1"))
     if settings.threads is not None and settings.threads > _THREADS:
         text = f"threads={settings.threads}: it must be {_THREADS} or fewer"
         found.append(Problem("bad_option", "error", text))
