@@ -30,7 +30,8 @@ def make(tmp_path: Path) -> Callable[..., Any]:
             if "\n" in table:
                 paths[name] = str(tmp_path / f"{name}_.csv")
                 Path(paths[name]).write_text(table)
-        given = {"as_of": "2026-06-01", "threads": 1, "out": str(tmp_path / "pool")} | more
+        given = {"as_of": "2026-06-01", "threads": 1, "out": str(tmp_path / "pool")}
+        given |= more
         return freeze(FreezeCommand(source=FreezeSource(**paths), **given))
 
     return freezing
@@ -140,7 +141,8 @@ def test_a_file_whose_name_looks_like_a_pattern_is_read_and_no_other(make, tmp_p
     items = "item_id,text\nd1,x\nd2,y\n"
     tables = {"queries": str(folder / f"{name}.csv"), "qrels": QRELS, "items": items}
     negatives = FreezeNegatives(per_query=1)
-    out = str(tmp_path / name / "pool")  # what is read back from there too
+    # What is read back from the folder to write too; DuckDB cannot write below a question mark.
+    out = str(tmp_path / name.replace("?", "") / "pool")
     made = make(tables=tables, items="needed", negatives=negatives, out=out)
     assert made.pool.queries["text"].to_pylist() == ["right"]  # one query: one text
     assert made.pool.items["item_id"].to_pylist() == ["d1", "d2"]
@@ -156,3 +158,17 @@ def test_one_column_cannot_be_two(make):
     with pytest.raises(SamepoolError) as error:
         make(tables={"queries": "qid,text\na,red\n", "qrels": QRELS}, columns=columns)
     assert "columns.queries gives qid to query_id and user_id" in str(error.value)
+
+
+def test_a_question_mark_in_the_path_is_told(make, tmp_path):
+    tables = {"queries": QUERIES, "qrels": QRELS}
+    with pytest.raises(SamepoolError, match=r"a path with a question mark .* temp=FOLDER"):
+        make(tables=tables, out=str(tmp_path / "why?" / "pool"))
+    made = make(tables=tables, out=str(tmp_path / "why?" / "pool"), temp=str(tmp_path))
+    assert made.pool.queries.num_rows == 2
+
+
+@pytest.mark.parametrize("grade", [float("nan"), float("inf")])
+def test_the_smallest_relevant_grade_is_a_number(make, grade):
+    with pytest.raises(SamepoolError, match=f"relevant_from={grade} is no grade"):
+        make(tables={"queries": QUERIES, "qrels": QRELS}, relevant_from=grade)
