@@ -172,6 +172,7 @@ class FreezeCommand:
     as_of: str | None = None  # everything later is cut
     train_until: str | None = None  # last moment of the logs; as_of where unset
     evaluate_from: str | None = None  # first moment of the queries
+    judgments_until_as_of: bool = False  # cut judgments whose judged_at is later
     repeats: FreezeRepeats = field(default_factory=FreezeRepeats)
     min_judged: int = 1
     min_relevant: int = 0

@@ -1,19 +1,17 @@
 """Pool: the queries, items, judgments, candidates and logs that every model is measured on."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem
 from pipeline.core.registry import build
 from pipeline.core.settings import FreezeCommand
 from pipeline.pool._load import pool_of
+from pipeline.pool._result import FreezeResult
 from pipeline.pool._tables import Tables
 
-if TYPE_CHECKING:
-    from pipeline.pool._freeze import Frozen
-
-__all__ = ["Source", "Tables", "freeze", "load"]
+__all__ = ["FreezeResult", "Source", "Tables", "freeze", "load"]
 
 
 class Source(Protocol):
@@ -45,7 +43,7 @@ def load(spec: Mapping[str, Any]) -> Pool:
     return pool_of(source.tables(problems), problems)
 
 
-def freeze(settings: FreezeCommand) -> "Frozen":
+def freeze(settings: FreezeCommand) -> FreezeResult:
     """Makes a pool from raw tables larger than memory, and writes it as a folder.
 
     Args:

@@ -38,9 +38,12 @@ def _warnings(record: Record, file: str) -> list[Problem]:
     drawn = record.declared.facts.get("sampled_candidates")
     if not drawn:
         return []
+    short = record.counts.get("negatives", {}).get("queries_short", 0)
+    most = "up to " if short else ""
+    fewer = f"; {short:,} queries have fewer" if short else ""
     text = (
-        f"the candidates are judged items and {drawn['per_query']:,} sampled ones a query"
-        f" ({drawn['how']}): metrics on sampled candidates can reverse the order of models"
+        f"the candidates are judged items and {most}{drawn['per_query']:,} sampled ones a query"
+        f" ({drawn['how']}{fewer}): metrics on sampled candidates can reverse the order of models"
     )
     fix = "compare over the whole catalogue where you can: freeze with negatives.per_query=0"
     return [Problem("sampled_candidates", "warning", text, fix, file)]

@@ -4,13 +4,14 @@ import shlex
 from collections.abc import Mapping
 
 from pipeline.core.settings import FreezeCommand
+from pipeline.pool import FreezeResult
 from pipeline.pool import freeze as make
-from pipeline.pool._freeze import Frozen
 from pipeline.workflow.voice import report, say
 
 _WORDS = {
     "rows": "rows",
     "after_as_of": "later than as_of: cut",
+    "after_as_of_kept": "later than as_of: kept",
     "after_train_until": "later than train_until: cut",
     "before_evaluate_from": "earlier than evaluate_from: left out",
     "undated": "without a time",
@@ -23,10 +24,11 @@ _WORDS = {
     "below_min_judged": "below min_judged: left out",
     "below_min_relevant": "below min_relevant: left out",
     "population": "to sample from",
+    "queries_short": "queries with fewer negatives than asked",
 }
 
 
-def freeze(settings: FreezeCommand) -> Frozen:
+def freeze(settings: FreezeCommand) -> FreezeResult:
     """Freezes, and prints every count.
 
     Raises:
@@ -41,11 +43,11 @@ def freeze(settings: FreezeCommand) -> Frozen:
     return made
 
 
-def _lines(made: Frozen, settings: FreezeCommand) -> list[str]:
+def _lines(made: FreezeResult, settings: FreezeCommand) -> list[str]:
     counts = made.record.counts
     lines = [
         f"{table:<10} {_counted(counts[table])}"
-        for table in ("queries", "items", "qrels", "logs", "population")
+        for table in ("queries", "items", "qrels", "logs", "population", "negatives")
         if counts.get(table)
     ]
     for one in made.strata:
@@ -72,7 +74,7 @@ def _range(low: float, high: float) -> str:
     return f"{low:g} times" if low == high else f"{low:g} to {high:g} times"
 
 
-def _next(made: Frozen) -> list[str]:
+def _next(made: FreezeResult) -> list[str]:
     pool, files = made.pool, made.record.files
     sizes = ", ".join(f"{files[name]['rows']:,} {name.partition('.')[0]}" for name in files)
     written = "written" if made.fresh else "already there, the very same"

@@ -26,7 +26,8 @@ from pipeline.core.settings import (
 from pipeline.pool import freeze, load
 from pipeline.pool._freeze.engine import Engine
 from pipeline.pool._freeze.negatives import _draw, _generator
-from pipeline.pool._freeze.strata import Stratum, allocate, stratify
+from pipeline.pool._freeze.strata import allocate, stratify
+from pipeline.pool._result import Stratum
 
 QUERIES = """\
 query_id,text,user_id,issued_at,country,size
@@ -74,6 +75,7 @@ q4,d5,u4,2026-05-07
 q5,d5,u5,
 q3,d1,u3,2026-05-15
 """
+UNDATED = FreezeColumns(queries={"issued_at": None})
 TABLES = {"queries": QUERIES, "items": ITEMS, "qrels": QRELS, "logs": LOGS}
 
 
@@ -237,7 +239,7 @@ def test_which_rows_are_one_query(raw, repeats, expected):
     (raw / "queries.csv").write_text("query_id,text,user_id\nq2,a,u1\nq1,A,u1\nq4,a ,u2\nq3,b,u2\n")
     rows = [f"{q},d1,1" for q in ("q1", "q2", "q3", "q4")]
     (raw / "qrels.csv").write_text("query_id,item_id,grade\n" + "\n".join(rows) + "\n")
-    made = freeze(asked(raw, repeats=FreezeRepeats(**repeats)))
+    made = freeze(asked(raw, repeats=FreezeRepeats(**repeats), columns=UNDATED))
     rows = made.pool.queries.to_pylist()
     assert {row["query_id"]: row["frequency"] for row in rows} == expected
 
@@ -367,7 +369,7 @@ def test_csv_columns_get_the_types_of_a_pool(raw):
         "q3,-2,,010,FALSE,x,2,13",
     ]
     (raw / "queries.csv").write_text("\n".join(lines) + "\n")
-    made = freeze(asked(raw)).pool.queries
+    made = freeze(asked(raw, columns=UNDATED)).pool.queries
     plain = load({"kind": "files", "qrels": str(raw / "qrels.csv"),
                   "queries": str(raw / "queries.csv")}).queries  # fmt: skip
     for name in plain.column_names:

@@ -31,7 +31,7 @@ def make(tmp_path: Path) -> Callable[..., Any]:
                 paths[name] = str(tmp_path / f"{name}_.csv")
                 Path(paths[name]).write_text(table)
         given = {"as_of": "2026-06-01", "threads": 1, "out": str(tmp_path / "pool")}
-        given |= more
+        given |= {"columns": FreezeColumns(queries={"issued_at": None})} | more
         return freeze(FreezeCommand(source=FreezeSource(**paths), **given))
 
     return freezing
@@ -94,7 +94,7 @@ def test_nanoseconds_are_cut_to_microseconds(make, tmp_path):
     path = tmp_path / "asked.parquet"
     late = pa.array([999, -1], pa.timestamp("ns", "UTC"))
     pq.write_table(pa.table({"query_id": ["a", "b"], "issued_at": late}), path)
-    made = make(tables={"queries": str(path), "qrels": QRELS})
+    made = make(tables={"queries": str(path), "qrels": QRELS}, columns=FreezeColumns())
     assert made.pool.queries["issued_at"].cast(pa.int64()).to_pylist() == [0, 0]
 
 

@@ -4,52 +4,31 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pipeline import __version__
 from pipeline.core.pool import Pool
-from pipeline.core.problems import Problem, fault
+from pipeline.core.problems import Problem, SamepoolError, fault
 from pipeline.core.settings import FreezeCommand
 from pipeline.kernels.digest import of_file
 from pipeline.pool._freeze import cut, leaks, merge, negatives, sample, write
 from pipeline.pool._freeze.engine import Engine
 from pipeline.pool._freeze.place import settle, unwritable
 from pipeline.pool._freeze.plan import Plan, plan
-from pipeline.pool._freeze.strata import Stratum
 from pipeline.pool._load import pool_of
 from pipeline.pool._record import Record, read_tables, write_record
+from pipeline.pool._result import FreezeResult, Stratum
 
-__all__ = ["Frozen", "freeze"]
+__all__ = ["freeze"]
 
 _Counts = dict[str, dict[str, int]]
 _Files = dict[str, dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Frozen:
-    """What was made.
-
-    Attributes:
-        pool: without its logs, which may be larger than memory.
-        record: as in pool.json.
-        strata: with their sizes and samples.
-        folder: where it lies.
-        fresh: false where the very same pool was there already.
-        problems: warnings and notes.
-    """
-
-    pool: Pool
-    record: Record
-    strata: tuple[Stratum, ...]
-    folder: Path
-    fresh: bool
-    problems: tuple[Problem, ...]
-
-
-def freeze(settings: FreezeCommand) -> Frozen:
+def freeze(settings: FreezeCommand) -> FreezeResult:
     """Cuts, merges, samples and writes; see :func:`pipeline.pool.freeze`."""
     asked = plan(settings)
     target = Path(asked.out)
@@ -59,17 +38,31 @@ def freeze(settings: FreezeCommand) -> Frozen:
         try:
             raw = cut.open_all(engine, asked)
             counts, strata = _draw(engine, raw, asked)
-            files = _write(engine, raw, asked, folder)
+            files = _write(engine, raw, asked, folder, counts)
             counts["leaks"] = leaks.count(engine, raw, asked)
         finally:
             engine.close()
         record = _record(asked, raw, (counts, strata), files)
-        problems: list[Problem] = leaks.notes(counts, asked)
-        pool = pool_of(read_tables(folder, record, problems, logs=False), problems)
+        problems = [*raw.notes, *leaks.notes(counts, asked), *negatives.notes(counts, asked)]
+        pool = _load(folder, target, record, problems)
         record = replace(record, digest=pool.digest)
         write_record(record, folder)
         fresh = settle(folder, target, record)
-    return Frozen(pool, record, strata, target, fresh, pool.problems)
+    return FreezeResult(pool, record, strata, target, fresh, pool.problems)
+
+
+def _load(folder: Path, target: Path, record: Record, problems: list[Problem]) -> Pool:
+    """The pool as it will be read; problems name the folder that stays, not the workshop's."""
+
+    def placed(problem: Problem) -> Problem:
+        file = problem.file and problem.file.replace(str(folder), str(target))
+        return replace(problem, file=file)
+
+    try:
+        pool = pool_of(read_tables(folder, record, problems, logs=False), problems)
+    except SamepoolError as error:
+        raise SamepoolError(map(placed, error.problems)) from error
+    return replace(pool, problems=tuple(map(placed, pool.problems)))
 
 
 def _draw(engine: Engine, raw: cut.Raw, asked: Plan) -> tuple[_Counts, tuple[Stratum, ...]]:
@@ -82,14 +75,14 @@ def _draw(engine: Engine, raw: cut.Raw, asked: Plan) -> tuple[_Counts, tuple[Str
     return counts, strata
 
 
-def _write(engine: Engine, raw: cut.Raw, asked: Plan, folder: Path) -> _Files:
-    """File -> sha256, bytes, rows."""
+def _write(engine: Engine, raw: cut.Raw, asked: Plan, folder: Path, counts: _Counts) -> _Files:
+    """File -> sha256, bytes, rows; adds what was drawn of negatives to the counts."""
     rows = {
         "queries.parquet": write.write_queries(engine, raw, folder),
         "qrels.parquet": write.write_qrels(engine, raw, folder),
     }
     if asked.negatives.per_query:
-        table, _ = negatives.candidates(engine, raw, asked)
+        table, counts["negatives"] = negatives.candidates(engine, raw, asked)
         rows["candidates.parquet"] = write.write_table(table, folder / "candidates.parquet")
     rows["items.parquet"] = write.write_items(engine, raw, asked, folder)
     rows["logs.parquet"] = write.write_logs(engine, raw, asked, folder)

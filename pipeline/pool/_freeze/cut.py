@@ -11,6 +11,7 @@ from pipeline.pool._freeze.engine import Engine
 from pipeline.pool._freeze.plan import Plan
 from pipeline.pool._freeze.shapes import check, column, missing, select, untyped
 from pipeline.pool._freeze.sources import Source, open_source
+from pipeline.pool._freeze.times import misnamed, notes, uncuttable
 
 _RESERVED = ("weight", "stratum", "first_issued_at")
 _FIRST = 3
@@ -23,10 +24,12 @@ class Raw:
     Attributes:
         sources: queries, qrels, and items and logs where there are any.
         rows: table -> number of rows.
+        notes: what is not cut, for want of a time.
     """
 
     sources: Mapping[str, Source]
     rows: Mapping[str, int]
+    notes: tuple[Problem, ...] = ()
 
     def has(self, table: str, *columns: str) -> bool:
         """Whether there is a table with all of the columns."""
@@ -48,7 +51,7 @@ def open_all(engine: Engine, plan: Plan) -> Raw:
         source = collect(problems, opened)
         if source is not None:
             lacking = [*missing(source), *untyped(source), *_of_table(source)]
-            problems += lacking
+            problems += [*lacking, *misnamed(source), *uncuttable(source, plan)]
             found |= {} if lacking else {table: source}
     for table, renamed in plan.columns.items():
         if renamed and table not in {"logs" if n == "train" else n for n in plan.sources}:
@@ -64,7 +67,7 @@ def open_all(engine: Engine, plan: Plan) -> Raw:
                 problems.append(Problem("no_rows", "error", "has no rows", "", source.files[0]))
     raise_errors(problems)
     _leading_zeros(engine, found)
-    return Raw(found, rows)
+    return Raw(found, rows, tuple(n for source in found.values() for n in notes(source, plan)))
 
 
 def _of_table(source: Source) -> list[Problem]:
@@ -132,7 +135,7 @@ def read_queries(engine: Engine, raw: Raw, plan: Plan) -> dict[str, int]:
     counts = {"rows": raw.rows["queries"]}
     if not raw.has("queries", "issued_at"):
         engine.run(f"CREATE TABLE asked AS SELECT * FROM {select(source)}")
-        return counts
+        return counts | {"undated": counts["rows"]}
     late, start = _after(plan.as_of), plan.evaluate_from
     early = "false" if start is None else f"issued_at < make_timestamptz({start})"
     engine.run(
@@ -184,10 +187,8 @@ def read_items(engine: Engine, raw: Raw, plan: Plan) -> dict[str, int]:
         text = f"no item is left: {cut:,} of {cut:,} were created after as_of"
         raise fault("empty_pool", text, f"as_of is {plan.settings.as_of}", file=source.files[0])
     counts = {"rows": raw.rows["items"], "after_as_of": cut}
-    if raw.has("items", "created_at"):
-        undated = "SELECT count(*) FROM catalogue WHERE created_at IS NULL"
-        counts["undated"] = engine.count(undated)
-    return counts
+    dated = " WHERE created_at IS NULL" if raw.has("items", "created_at") else ""
+    return counts | {"undated": engine.count(f"SELECT count(*) FROM catalogue{dated}")}
 
 
 def read_logs(engine: Engine, raw: Raw, plan: Plan) -> dict[str, int]:

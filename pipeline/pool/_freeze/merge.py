@@ -112,15 +112,16 @@ def unite_judgments(engine: Engine, raw: Raw, plan: Plan) -> dict[str, int]:
     """
     source = raw.sources["qrels"]
     extra = "".join(f", {name}" for name in ("source", "judge") if raw.has("qrels", name))
+    counts, cut = _by_time(engine, raw, plan)
+    where = f" WHERE NOT coalesce({cut}, false)" if plan.settings.judgments_until_as_of else ""
     engine.run(
         f"CREATE TABLE every AS SELECT alias.canonical AS query_id, item_id, grade{extra},"
-        f" query_id AS given FROM {select(source)} AS rated JOIN alias USING (query_id)"
+        f" query_id AS given FROM {select(source)} AS rated JOIN alias USING (query_id){where}"
     )
     engine.run("CREATE TABLE kept AS SELECT * FROM every WHERE item_id NOT IN (FROM late_items)")
     every, kept = (engine.count(f"SELECT count(*) FROM {name}") for name in ("every", "kept"))
-    counts = {
-        "rows": raw.rows["qrels"],
-        "of_queries_cut": raw.rows["qrels"] - every,
+    counts |= {
+        "of_queries_cut": raw.rows["qrels"] - counts.get("after_as_of", 0) - every,
         "of_items_after_as_of": every - kept,
     }
     if not kept:
@@ -136,6 +137,23 @@ def unite_judgments(engine: Engine, raw: Raw, plan: Plan) -> dict[str, int]:
     return counts
 
 
+def _by_time(engine: Engine, raw: Raw, plan: Plan) -> tuple[dict[str, int], str]:
+    """Counts of judgments later than as_of, or without a time; SQL that is true of the late ones.
+
+    People judge a snapshot after it was taken, so late judgments stay unless they are to be cut.
+    """
+    counts = {"rows": raw.rows["qrels"]}
+    if not raw.has("qrels", "judged_at"):
+        return counts, "false"
+    late = f"judged_at > make_timestamptz({plan.as_of})"
+    found = engine.row(
+        f"SELECT count(*) FILTER ({late}), count(*) FILTER (judged_at IS NULL)"
+        f" FROM {select(raw.sources['qrels'])}"
+    )
+    name = "after_as_of" if plan.settings.judgments_until_as_of else "after_as_of_kept"
+    return counts | {name: found[0], "undated": found[1]}, late
+
+
 def _none_left(engine: Engine, raw: Raw, counts: dict[str, int]) -> None:
     file = raw.sources["qrels"].files[0]
     if not counts["rows"]:
@@ -145,6 +163,8 @@ def _none_left(engine: Engine, raw: Raw, counts: dict[str, int]) -> None:
         f" that are cut or not there, {counts['of_items_after_as_of']:,} of items created after"
         " as_of"
     )
+    if counts.get("after_as_of"):
+        text += f", {counts['after_as_of']:,} were judged after it"
     one = engine.row(f"SELECT min(query_id) FROM {select(raw.sources['qrels'])}")[0]
     other = engine.row("SELECT min(query_id) FROM alias")[0]
     fix = f"qrels have query_id {one!r}, queries {other!r}: write ids alike, or mend as_of"

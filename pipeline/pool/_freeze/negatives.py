@@ -1,14 +1,14 @@
 """Unjudged items drawn into a candidates table, declared as such."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.core.arrays import F64, I64, Bool
-from pipeline.core.problems import fault
+from pipeline.core.problems import Problem, fault
 from pipeline.pool._freeze.cut import Raw
 from pipeline.pool._freeze.engine import Engine
 from pipeline.pool._freeze.plan import Plan
@@ -48,6 +48,19 @@ def candidates(engine: Engine, raw: Raw, plan: Plan) -> tuple[pa.Table, dict[str
     chosen = items.take(pa.array(np.concatenate(rows)))
     table = pa.table({"query_id": pa.array(queries, pa.string()), "item_id": chosen})
     return table, {"rows": table.num_rows, "queries_short": short}
+
+
+def notes(counts: Mapping[str, Mapping[str, int]], plan: Plan) -> list[Problem]:
+    """A warning of queries that got fewer negatives than asked."""
+    short = counts.get("negatives", {}).get("queries_short")
+    if not short:
+        return []
+    asked = plan.negatives.per_query
+    text = f"{short:,} queries got fewer than negatives.per_query={asked:,}: no more items are free"
+    fix = "lower negatives.per_query"
+    if plan.negatives.how == "popularity":
+        fix += ", or negatives.how=uniform: items without any popularity are never drawn"
+    return [Problem("few_negatives", "warning", text, fix)]
 
 
 def _weights(engine: Engine, raw: Raw, plan: Plan) -> pa.Table:

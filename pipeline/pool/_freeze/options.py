@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 TABLES = ("queries", "items", "qrels", "logs", "train")
+# What each table is cut by, and may be declared to have not.
+TIMES = {"queries": "issued_at", "items": "created_at", "qrels": "judged_at"}
 Allocation = Literal["equal", "proportional"]
 
 

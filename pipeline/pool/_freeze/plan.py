@@ -1,6 +1,6 @@
 """What a freeze is told to do, checked before anything is read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
@@ -13,6 +13,7 @@ from pipeline.core.settings import FreezeCommand
 from pipeline.core.suggest import did_you_mean
 from pipeline.pool._freeze.options import (
     TABLES,
+    TIMES,
     Allocation,
     Labels,
     Negatives,
@@ -31,6 +32,7 @@ class Plan:
     Attributes:
         sources: table -> path, glob or folder; ``train`` stands for logs that are cut already.
         columns: table -> our name -> theirs.
+        undated: tables that are declared to have no time.
         as_of, train_until: microseconds since 1970 UTC; everything later is cut, logs at the
             second.
         evaluate_from: queries issued before are left out; None: none are.
@@ -42,6 +44,7 @@ class Plan:
 
     sources: Mapping[str, str]
     columns: Mapping[str, Mapping[str, str]]
+    undated: frozenset[str]
     as_of: int
     train_until: int
     evaluate_from: int | None
@@ -81,7 +84,7 @@ def plan(settings: FreezeCommand) -> Plan:
     as_of = collect(problems, lambda: _time("as_of", settings.as_of))
     until = collect(problems, lambda: _time("train_until", settings.train_until))
     start = collect(problems, lambda: _time("evaluate_from", settings.evaluate_from))
-    problems += _order(as_of, until, start)
+    problems += [*_order(as_of, until, start), *_never(settings)]
     columns = collect(problems, lambda: _columns(settings))
     shares = collect(problems, lambda: _shares(settings.strata))
     allocation = None
@@ -99,6 +102,7 @@ def plan(settings: FreezeCommand) -> Plan:
     return Plan(
         sources=sources,
         columns=columns,
+        undated=frozenset(_undated(settings)),
         as_of=as_of or 0,
         train_until=until if until is not None else as_of or 0,
         evaluate_from=start,
@@ -190,7 +194,31 @@ def _columns(settings: FreezeCommand) -> dict[str, Mapping[str, str]]:
         if not isinstance(given, Mapping):
             fix = f"columns.{table}={{query_id: qid}}: our name, then that of your table"
             raise fault("bad_option", f"columns.{table} is {given!r}, not a mapping", fix)
-        found[table] = {str(ours): str(theirs) for ours, theirs in given.items()}
+        for ours in (name for name, theirs in given.items() if theirs is None):
+            if ours != TIMES.get(table):
+                text = f"columns.{table}.{ours} is null"
+                raise fault("bad_option", text, "name the column of your table, or leave it out")
+        found[table] = {str(o): str(theirs) for o, theirs in given.items() if theirs is not None}
+    return found
+
+
+def _undated(settings: FreezeCommand) -> Iterator[str]:
+    """Tables whose time is null: they have none."""
+    for table, time in TIMES.items():
+        given = getattr(settings.columns, table)
+        if isinstance(given, Mapping) and time in given and given[time] is None:
+            yield table
+
+
+def _never(settings: FreezeCommand) -> list[Problem]:
+    """Cuts of tables that are declared to have no time."""
+    undated, found = {*_undated(settings)}, []
+    cuts = {"queries": "evaluate_from", "qrels": "judgments_until_as_of"}
+    for table, option in cuts.items():
+        if table in undated and getattr(settings, option):
+            text = f"{option} is set, but columns.{table}.{TIMES[table]} is null: none has a time"
+            fix = f"name their column, or leave {option} out"
+            found.append(Problem("undated", "error", text, fix))
     return found
 
 

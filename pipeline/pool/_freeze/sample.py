@@ -5,7 +5,8 @@
 from pipeline.core.problems import fault
 from pipeline.pool._freeze.engine import Engine, text
 from pipeline.pool._freeze.plan import Plan
-from pipeline.pool._freeze.strata import Stratum, allocate, stratify
+from pipeline.pool._freeze.strata import allocate, stratify
+from pipeline.pool._result import Stratum
 
 
 def draw(engine: Engine, plan: Plan) -> tuple[dict[str, int], tuple[Stratum, ...]]:

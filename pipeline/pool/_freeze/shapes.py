@@ -44,7 +44,7 @@ SHAPES = {
         ("item_id",), ("text",), ("popularity",), ("created_at", "eligible_from", "eligible_until")
     ),
     "qrels": Shape(
-        ("query_id", "item_id", "grade"), ("source", "judge"), ("grade",), only=True
+        ("query_id", "item_id", "grade"), ("source", "judge"), ("grade",), ("judged_at",), only=True
     ),
     "logs": Shape(
         ("item_id",), ("query_id", "user_id", "session_id"),

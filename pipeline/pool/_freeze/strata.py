@@ -1,35 +1,11 @@
 """Strata by share of traffic, and how a sample is spread over them. Exact arithmetic."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from pipeline.core.problems import fault
-
-
-@dataclass(frozen=True, slots=True)
-class Stratum:
-    """Queries of like frequency.
-
-    Attributes:
-        name: e.g. ``head``.
-        queries: N_h, how many there are.
-        low, high: smallest and largest frequency in it; 0 where it is empty.
-        traffic: share of all traffic, in [0, 1].
-        taken: n_h, how many are sampled.
-    """
-
-    name: str
-    queries: int = 0
-    low: float = 0.0
-    high: float = 0.0
-    traffic: float = 0.0
-    taken: int = 0
-
-    @property
-    def weight(self) -> float:
-        """N_h / n_h: how many queries one sampled query stands for."""
-        return self.queries / self.taken if self.taken else 0.0
+from pipeline.pool._result import Stratum
 
 
 def stratify(
