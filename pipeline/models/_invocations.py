@@ -4,21 +4,36 @@ import base64
 import json
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import requests
-from requests.utils import get_environ_proxies
 
 from pipeline.core.problems import Problem, SamepoolError, UnreachableError, fault
+from pipeline.models._http.client import Line, Wire, watched
+from pipeline.models._http.crew import LONGEST_WAIT, Plan
+from pipeline.models._http.request import Ask
+from pipeline.models._http.troubles import Advice, MistakeError, TroubleError
 
-_ATTEMPTS = 4
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
-_BUSY = frozenset({408, 425, 429})
+BACKOFF = 0.5
+_CONNECT = 10.0  # seconds; a batch may take longer
 _SHOWN = 300
+_AUTH = "set auth={kind: bearer, env: VARIABLE} and the variable"
+_ADVICE = Advice(
+    option="endpoint",
+    status={401: _AUTH, 403: _AUTH, 404: "is this the address of a model server?"},
+    refused="",
+    large="set batch_rows lower",
+    certificate="name the authority that signed it: export REQUESTS_CA_BUNDLE=FILE",
+)
+Pause = Callable[[float, str], None]
+
+
+def _pause(seconds: float, _why: str) -> None:
+    time.sleep(seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +43,11 @@ class Server:
     Attributes:
         url: without ``/invocations``.
         who: the model's name in messages.
-        timeout: seconds without an answer to a batch.
+        timeout: seconds a batch may take.
         headers: sent with each batch; hold the credentials.
         scrub: takes secrets out of a message.
-        ended: last words of a server of ours that has ended; None while it runs.
+        ended: last words of a server of ours that has ended; None while it runs, and of others.
+        ours: it is on this machine.
     """
 
     url: str
@@ -40,26 +56,37 @@ class Server:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     scrub: Callable[[str], str] = str
     ended: Callable[[], str | None] = lambda: None
+    ours: bool = False
 
-    def session(self) -> requests.Session:
-        """A session that reads no .netrc: credentials are named. Proxies are the environment's."""
-        session = requests.Session()
-        session.trust_env = False
-        session.proxies = dict(get_environ_proxies(self.url))
-        session.headers.update({"Content-Type": "application/json", **self.headers})
-        return session
+    @contextmanager
+    def asking(self, plan: Plan, pause: Pause = _pause) -> Iterator["Asking"]:
+        """Ready to be asked, over one connection.
+
+        Args:
+            plan: how often to try.
+            pause: waits so many seconds, and may say why.
+        """
+        wire = Wire(
+            "POST", self.headers, self.timeout, self.timeout, None, self.scrub,
+            connect=_CONNECT, direct=self.ours, advice=_ADVICE,
+        )  # fmt: skip
+        with watched(Line(wire, self.url)) as line:
+            yield Asking(self, line, plan, pause)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asking:
     """Sends tables of inputs; gives back what the model returned for them.
 
-    429, 5xx, timeouts and broken connections are tried again, later and later.
+    Busy servers, timeouts and broken connections are tried again, later and later; one that was
+    never reached is not.
     """
 
     server: Server
-    session: requests.Session
-    sleep: Callable[[float], None] = time.sleep
+    line: Line
+    plan: Plan
+    pause: Pause
+    _batches: int = 0
 
     def __call__(self, table: pd.DataFrame) -> Any:
         """What the server's model predicts.
@@ -68,65 +95,54 @@ class Asking:
             UnreachableError: no answer, or only errors of its own, whatever the patience.
             SamepoolError: it refuses, or answers with something else than predictions.
         """
-        body = encode(table)
-        said = ""
-        for attempt in range(_ATTEMPTS):
-            answer, said = self._sent(body)
-            if answer is not None and not _again(answer.status_code):
-                return self._read(answer)
-            if attempt + 1 < _ATTEMPTS:
-                self.sleep(_wait(attempt, answer))
-        text = f"{self.server.who}: {self.server.url} did not answer: {said}"
-        fix = "start it, or mend the endpoint; models that are done are not scored again"
-        raise UnreachableError([Problem("unreachable", "error", self.server.scrub(text), fix)])
+        ask = Ask("", f"{self.server.url}/invocations", encode(table))
+        attempt = 0
+        while True:
+            try:
+                found = self._read(self.line.send(ask).payload)
+            except TroubleError as error:
+                self._judge(error, attempt)
+                wait = self.plan.wait(self._batches, attempt)
+                wait = max(wait, min(error.after or 0.0, LONGEST_WAIT))
+                self.pause(wait, self.server.scrub(str(error)))
+                attempt += 1
+            else:
+                self._batches += 1
+                return found
 
-    def _sent(self, body: bytes) -> tuple[requests.Response | None, str]:
-        """The answer to one attempt, and what is wrong with it."""
+    def _judge(self, error: TroubleError, attempt: int) -> None:
+        """Returns where another attempt may help.
+
+        Raises:
+            UnreachableError, SamepoolError: as when called.
+        """
         server = self.server
+        if isinstance(error, MistakeError):
+            raise self._fault(error.text, error.fix) from error
+        last = server.ended()
+        if last is not None:
+            text = server.scrub(f"{server.who}: its server ended while it scored: {last}")
+            raise fault("server_ended", text, "mend the model's code or requirements") from error
+        if attempt < self.plan.retries and (self._batches or not error.unreached):
+            return
+        text = f"{server.who}: {server.url} did not answer: {error}"
+        text += f", after {attempt + 1} attempts" if attempt else ""
+        fix = error.fix or "start it, or mend the endpoint (timeout, batch_rows)"
+        fix += "; models that are done are not scored again"
+        raise UnreachableError([Problem("unreachable", "error", server.scrub(text), fix)])
+
+    def _read(self, payload: bytes) -> Any:
         try:
-            answer = self.session.post(
-                f"{server.url}/invocations", data=body, timeout=(10.0, server.timeout),
-                allow_redirects=False,
-            )  # fmt: skip
-        except requests.Timeout:
-            said = f"nothing within {server.timeout:g} s for a batch (timeout, batch_rows)"
-            return None, self._alive(said)
-        except requests.RequestException as error:
-            return None, self._alive(_reason(error))
-        return answer, f"status {answer.status_code}: {_words(answer, server.scrub)}"
-
-    def _alive(self, said: str) -> str:
-        """The same words, unless the server is ours and has ended: then nothing will mend it."""
-        last = self.server.ended()
-        if last is None:
-            return said
-        text = f"{self.server.who}: its server ended while it scored: {last}"
-        raise fault(
-            "server_ended", self.server.scrub(text), "mend the model's code or requirements"
-        )
-
-    def _read(self, answer: requests.Response) -> Any:
-        status, words = answer.status_code, _words(answer, self.server.scrub)
-        if status != 200:
-            raise self._refused(status, words)
-        try:
-            found = json.loads(answer.content)
-            return found["predictions"]
-        except (ValueError, KeyError, TypeError) as error:
-            text = f"answered without predictions: {words}"
-            raise self._fault(text, "is this the address of a model server?") from error
-
-    def _refused(self, status: int, words: str) -> SamepoolError:
-        if status in {401, 403}:
-            fix = "set auth={kind: bearer, env: VARIABLE} and the variable"
-            return self._fault(f"refused with status {status}: {words}", fix)
-        if 300 <= status < 400:
-            return self._fault(f"redirects (status {status})", "give the address it leads to")
-        return self._fault(f"refused a batch with status {status}: {words}", "")
+            return json.loads(payload)["predictions"]
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            said = payload[: 8 * _SHOWN].decode("utf-8", errors="replace")
+            said = " ".join(self.server.scrub(said).split())[:_SHOWN]  # scrubbed, then cut off
+            fix = "is this the address of a model server?"
+            raise self._fault(f"answered without predictions: {said}", fix) from error
 
     def _fault(self, text: str, fix: str) -> SamepoolError:
         server = self.server
-        return fault("bad_answer", server.scrub(f"{server.who}: {server.url} {text}"), fix)
+        return fault("bad_answer", server.scrub(f"{server.who}: {server.url}: {text}"), fix)
 
 
 def encode(table: pd.DataFrame) -> bytes:
@@ -161,35 +177,3 @@ def _value(value: Any) -> Any:
     if value is None or value is pd.NaT or (isinstance(value, float) and not math.isfinite(value)):
         return None
     return value
-
-
-def _again(status: int) -> bool:
-    return status in _BUSY or status >= 500
-
-
-def _wait(attempt: int, answer: requests.Response | None) -> float:
-    """Seconds before the next attempt; more where the server asks for it."""
-    asked = "" if answer is None else answer.headers.get("Retry-After", "")
-    least = float(asked) if asked.isdecimal() else 0.0
-    return min(_LONGEST_WAIT, max(least, _FIRST_WAIT * float(2**attempt)))
-
-
-def _words(answer: requests.Response, scrub: Callable[[str], str]) -> str:
-    """What the server says, in one line; of MLflow's errors the message."""
-    text = answer.text
-    try:
-        found = json.loads(text)
-        text = str(found["message"])
-    except (ValueError, KeyError, TypeError):
-        pass
-    text = " ".join(scrub(text[: 8 * _SHOWN]).split())  # before any secret is cut off
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
-
-
-def _reason(error: requests.RequestException) -> str:
-    text = str(error).lower()
-    if "refused" in text:
-        return "connection refused"
-    if "resolve" in text or "name or service" in text:
-        return "no such host"
-    return type(error).__name__

@@ -1,5 +1,6 @@
 """A model of a registry, or a logged one: in this process, in one of its own, or on a server."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,8 @@ from pipeline.models import Ranking, Registry, Tools
 from pipeline.models import _secrets as secrets
 from pipeline.models._answers import Output, Reader, of_loaded
 from pipeline.models._http import checks
-from pipeline.models._invocations import Asking, Server
+from pipeline.models._http.crew import Plan
+from pipeline.models._invocations import BACKOFF, Server
 from pipeline.models._pairs import Source, sources
 from pipeline.models._scoring import Scoring
 
@@ -42,6 +44,7 @@ class Mlflow:
         auth: of ``env: uri``: ``{kind: basic|bearer|apikey|header, env: VARIABLE}``.
         batch_rows: pairs given to the model at a time, at most.
         timeout: seconds a batch may take; in this process nothing can end it.
+        retries: further attempts where the server is busy, broken or late.
         allow_ties: take scores that leave most pairs tied, such as labels.
     """
 
@@ -54,6 +57,7 @@ class Mlflow:
     auth: Any = field(default_factory=dict)
     batch_rows: int = 10_000
     timeout: float = 300.0
+    retries: int = 3
     allow_ties: bool = False
 
     def __post_init__(self) -> None:
@@ -64,6 +68,8 @@ class Mlflow:
         """
         if self.batch_rows < 1 or self.timeout <= 0:
             raise ValueError("batch_rows must be at least 1 and timeout above 0")
+        if not 0 <= self.retries <= 100:
+            raise ValueError("retries is a number from 0 to 100")
         if (self.env == "uri") != (self.endpoint is not None):
             raise ValueError("endpoint goes with env: uri: the address of the model server")
         checks.mapping(self.auth, "auth")  # not typed: a message would show the value
@@ -145,23 +151,28 @@ class Mlflow:
     ) -> Iterator[Callable[[pd.DataFrame], F64]]:
         """The model, ready to be asked; what was started for it is ended when it is left."""
         who = _who(origin)
+        plan = Plan(1, self.retries, BACKOFF, tools.seed)
+
+        def pause(seconds: float, why: str) -> None:
+            for _ in tools.progress([slice(0, 1)], f"{who}: asked again in {seconds:.0f} s: {why}"):
+                time.sleep(seconds)
+
         if self.env == "inprocess":
             with registry.load_model(origin) as loaded:
                 yield of_loaded(loaded, who, self.output, labels=self.allow_ties)
         elif self.env == "uri":
             known = secrets.take(secrets.read_auth(self.auth))
             server = Server(self._address, who, self.timeout, known.headers, known.scrub)
-            with server.session() as session:
-                yield Reader(Asking(server, session), who, self.output)
+            with server.asking(plan, pause) as ask:
+                yield Reader(ask, who, self.output)
         else:
             with ExitStack() as stack:
                 for _ in tools.progress([slice(0, 1)], f"{who}: environment and server"):
                     started = registry.serve_model(origin, self.timeout)
                     served = stack.enter_context(started)
-                server = Server(served.url, who, self.timeout, ended=served.ended)
-                session = stack.enter_context(server.session())
-                session.proxies = {}  # it is on this machine
-                yield Reader(Asking(server, session), who, self.output)
+                server = Server(served.url, who, self.timeout, ended=served.ended, ours=True)
+                ask = stack.enter_context(server.asking(plan, pause))
+                yield Reader(ask, who, self.output)
 
 
 def _who(origin: Origin) -> str:

@@ -26,7 +26,7 @@ from pipeline.models._http.status import after
 from pipeline.models._http.store import Store
 from pipeline.models._http.troubles import AwayError, GarbledError, MistakeError
 from pipeline.models._secrets import read_auth, take
-from tests.endpoints.endpoint import Endpoint, serving
+from tests.endpoints.endpoint import Endpoint, self_signed, serving
 
 BODY = {"query": {"match": {"title": "{query_id}"}}}
 QUICK = {"timeout": 10, "deadline": 20, "backoff": 0.01, "probe": 0}
@@ -637,28 +637,3 @@ def test_a_certificate_is_checked(make_pool, tmp_path) -> None:
     gone = http(url, ca_bundle=str(tmp_path / "nowhere.pem"))
     with pytest.raises(SamepoolError, match="is no file"):
         gone.origin("m", "m")
-
-
-def self_signed() -> bytes:
-    """A key and a certificate for 127.0.0.1, in PEM."""
-    import ipaddress  # noqa: PLC0415
-
-    from cryptography import x509  # noqa: PLC0415
-    from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "endpoint")])
-    now = dt.datetime.now(dt.UTC)
-    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(address, critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    plain = serialization.NoEncryption()
-    form = serialization.PrivateFormat.PKCS8
-    pem = serialization.Encoding.PEM
-    return key.private_bytes(pem, form, plain) + made.public_bytes(pem)

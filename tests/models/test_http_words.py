@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 from pipeline.core.problems import SamepoolError
-from pipeline.models import _invocations
 from pipeline.models._http import lists
 from pipeline.models._http.answer import Reader
-from pipeline.models._http.status import judge
+from pipeline.models._http.status import after, judge
 from pipeline.models._http.store import Answer
 from pipeline.models._http.troubles import TroubleError
+from pipeline.models._invocations import Asking, Server
 from pipeline.models._secrets import read_auth, take
 
 SECRET = 's3cr"et&pa\\ss/w0rd  +<AB>'
@@ -54,7 +54,11 @@ def test_no_quotation_is_cut_off_within_a_secret(monkeypatch, form, before):
     refused = SimpleNamespace(status_code=400, reason="Bad", headers={}, text=said)
     moved = SimpleNamespace(status_code=302, reason="Found", headers={"Location": said})
     reader = Reader("hits", "id", "score", scrub=scrub)
-    shown = [_invocations._words(refused, scrub)]
+    shown = []
+    server = Server("http://h", "m", 1.0, scrub=scrub)
+    with pytest.raises(SamepoolError) as caught:
+        Asking(server, None, None, None)._read(said.encode())
+    shown.append(str(caught.value))
     for attempt in (
         lambda: judge(refused, said.encode(), scrub),
         lambda: judge(moved, b"", scrub),
@@ -97,5 +101,4 @@ def test_scores_that_floats_cannot_tell_apart_are_refused():
 
 
 def test_a_wait_that_is_no_number_is_none():
-    answer = SimpleNamespace(headers={"Retry-After": "\xb2"})
-    assert _invocations._wait(0, answer) == _invocations._wait(0, None)
+    assert after("\xb2") is None

@@ -1,8 +1,10 @@
 """Models of a registry, without one: inputs, answers, ties and batches, on a stand-in."""
 
 import json
+import ssl
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
@@ -18,12 +20,13 @@ from pipeline.core.problems import SamepoolError, UnreachableError
 from pipeline.core.registry import build
 from pipeline.core.run import Origin
 from pipeline.core.signature import Column, Signature
-from pipeline.models import Tools, _invocations, fits, rank
+from pipeline.models import Tools, fits, mlflow, rank
 from pipeline.models._answers import Reader, of_loaded
 from pipeline.models._casts import MisfitError, cast
 from pipeline.models._scoring import best
 from pipeline.models._ties import FEW, Spread
 from pipeline.models.mlflow import Mlflow
+from tests.endpoints.endpoint import self_signed
 
 
 class Registry:
@@ -370,7 +373,10 @@ class Model(BaseHTTPRequestHandler):
             answer = json.dumps({"predictions": [sum(v or 0 for v in row) for row in rows]})
         self.send_response(status)
         self.end_headers()
-        self.wfile.write(answer.encode())
+        with suppress(OSError):  # nobody listens any more
+            for part in answer if answer.isspace() else [answer]:
+                self.wfile.write(part.encode())
+                time.sleep(0.05 * answer.isspace())
 
     def log_message(self, *args):
         pass
@@ -378,7 +384,7 @@ class Model(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(_invocations, "_FIRST_WAIT", 0.001)
+    monkeypatch.setattr(mlflow, "BACKOFF", 0.001)
     running = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     running.script, running.seen = [], []
     running.url = f"http://127.0.0.1:{running.server_port}"
@@ -418,12 +424,42 @@ def test_what_passes_is_tried_again(pool, as_dict, server):
     assert len(server.seen) == 3
 
 
+def test_whoever_waits_is_told_why(pool, as_dict, server):
+    labels = []
+
+    def progress(steps, label):
+        labels.append(label)
+        return iter(steps)
+
+    server.script[:] = [(503, "warming up")]
+    scored(at(server), Registry(None, "price", "bm25"), pool, as_dict, progress=progress)
+    assert "ranker v13: asked again in 0 s: HTTP 503 Service Unavailable: warming up" in labels
+
+
+def test_the_environments_certificates_hold(pool, as_dict, server, monkeypatch, tmp_path):
+    cert = tmp_path / "cert.pem"
+    cert.write_bytes(self_signed())
+    secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    secure.load_cert_chain(cert)
+    server.socket = secure.wrap_socket(server.socket, server_side=True)
+    model = Mlflow(URI, env="uri", endpoint=server.url.replace("http:", "https:"))
+    names = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(SamepoolError, match=r"certificate cannot.*REQUESTS_CA_BUNDLE=FILE"):
+        scored(model, Registry(None, "price", "bm25"), pool, as_dict)
+    for name in names:
+        with monkeypatch.context() as patch:
+            patch.setenv(name, str(cert))
+            assert scored(model, Registry(None, "price", "bm25"), pool, as_dict)["q1"]["c"] == 4.3
+
+
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ([(400, '{"message": "Failed to  enforce schema"}')], "status 400: Failed to enforce"),
-        ([(401, "who?")], "refused with status 401: who\\? -> set auth"),
-        ([(302, "")], "redirects"),
+        ([(400, '{"message": "Failed to  enforce schema"}')], "HTTP 400 Bad Request: Failed to en"),
+        ([(401, "who?")], "HTTP 401 Unauthorized: who\\? -> set auth"),
+        ([(302, "")], "HTTP 302, a redirect"),
         ([(200, "<html>")], "answered without predictions: <html>"),
         ([(200, '{"predictions": [1, 2]}')], r"shape \(2,\) for 5 rows"),
         ([(200, '{"predictions": [1, null, 2, 3, 4]}')], "NaN for 1 of the 5 pairs.*first q1/b"),
@@ -439,9 +475,26 @@ def test_a_wrong_answer_is_an_error(pool, as_dict, server, script, message):
 
 
 def test_a_server_that_is_away_or_stays_busy_is_unreachable(pool, as_dict, server):
-    server.script[:] = [(503, "busy")] * 4
-    with pytest.raises(UnreachableError, match="did not answer: status 503: busy"):
-        scored(at(server), Registry(None, "price"), pool, as_dict)
-    model = Mlflow(URI, env="uri", endpoint="http://127.0.0.1:9")
-    with pytest.raises(UnreachableError, match=r"ranker v13: http://127.0.0.1:9 did not answer"):
+    server.script[:] = [(503, "busy")] * 3
+    away = "did not answer: HTTP 503 Service Unavailable: busy, after 3 attempts"
+    with pytest.raises(UnreachableError, match=away):
+        scored(at(server, retries=2), Registry(None, "price"), pool, as_dict)
+    assert len(server.seen) == 3
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "why"),
+    [("http://127.0.0.1:9", "connection refused"), ("http://nobody.invalid", "host name is not")],
+)
+def test_a_server_that_was_never_reached_is_told_at_once(pool, as_dict, monkeypatch, endpoint, why):
+    monkeypatch.setattr(mlflow, "BACKOFF", 60)
+    model = Mlflow(URI, env="uri", endpoint=endpoint)
+    with pytest.raises(UnreachableError, match=f"ranker v13: {endpoint} did not answer:.*{why}"):
+        scored(model, Registry(None, "price"), pool, as_dict)
+
+
+def test_a_server_that_dawdles_is_cut_at_its_timeout(pool, as_dict, server):
+    server.script[:] = [(200, " " * 60)]  # a byte now and then, so that it is never silent
+    model = at(server, timeout=0.5, retries=0)
+    with pytest.raises(UnreachableError, match=r"no whole answer within 0\.5 s"):
         scored(model, Registry(None, "price"), pool, as_dict)

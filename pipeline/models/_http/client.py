@@ -7,7 +7,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import requests
@@ -19,10 +19,18 @@ from urllib3.exceptions import HTTPError
 
 from pipeline.models._http.request import Ask
 from pipeline.models._http.status import judge
-from pipeline.models._http.troubles import AwayError, GarbledError, MistakeError, TroubleError
+from pipeline.models._http.troubles import (
+    Advice,
+    AwayError,
+    GarbledError,
+    MistakeError,
+    TroubleError,
+)
 
 LARGEST = 50_000_000  # bytes of an answer, unpacked
 _PIECE = 1 << 16
+_TICK = 0.05
+_BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -36,6 +44,9 @@ class Wire:
         deadline: seconds for a whole answer.
         ca_bundle: certificates to trust instead of the usual ones.
         scrub: takes secrets out of what the endpoint says.
+        connect: seconds for a connection; ``timeout`` unless given.
+        direct: it is on this machine, so no proxy is asked.
+        advice: what can be done about trouble.
     """
 
     method: str
@@ -44,6 +55,15 @@ class Wire:
     deadline: float
     ca_bundle: str | None
     scrub: Callable[[str], str] = str
+    connect: float | None = None
+    direct: bool = False
+    advice: Advice = field(default_factory=Advice)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Seconds for a connection, and without a sign of life over it."""
+        longest = min(self.timeout, self.deadline)
+        return min(self.connect or longest, longest), longest
 
     def session(self, url: str, seen: Callable[[socket.socket], None]) -> requests.Session:
         """A session that reports its sockets, and reads no .netrc: credentials are named.
@@ -52,9 +72,8 @@ class Wire:
         """
         session = requests.Session()
         session.trust_env = False
-        session.proxies = dict(get_environ_proxies(url))
-        variables = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-        found = [value for name in variables if (value := os.environ.get(name))]
+        session.proxies = {} if self.direct else dict(get_environ_proxies(url))
+        found = [value for name in _BUNDLES if (value := os.environ.get(name))]
         session.verify = self.ca_bundle or (found[0] if found else True)
         session.headers = {"User-Agent": "samepool", "Accept": "application/json", **self.headers}
         for scheme in ("http://", "https://"):
@@ -120,7 +139,6 @@ class Line:
     def __init__(self, wire: Wire, url: str) -> None:
         """Connects when it is first used."""
         self._wire = wire
-        self._timeout = min(wire.timeout, wire.deadline)
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
         self._until: float | None = None
@@ -141,13 +159,13 @@ class Line:
             prepared = self._session.prepare_request(request)
             start = time.perf_counter()
             with self._session.send(
-                prepared, timeout=self._timeout, stream=True, allow_redirects=False
+                prepared, timeout=self._wire.limits, stream=True, allow_redirects=False
             ) as response:
                 payload = b"".join(self._pieces(response))
                 ms = (time.perf_counter() - start) * 1_000
                 if self._late:  # cut among the headers, it looks like an end
                     raise self._overdue()
-                judge(response, payload, self._wire.scrub)
+                judge(response, payload, self._wire.scrub, self._wire.advice)
                 return Reply(payload, response.headers.get("Content-Type", ""), ms)
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
             raise self._trouble(error) from error
@@ -188,43 +206,61 @@ class Line:
             size += len(piece)
             if size > LARGEST:
                 text = f"an answer of more than {LARGEST / 1e6:.0f} MB"
-                raise MistakeError(text, "ask for ids and scores alone, or for fewer items")
+                raise MistakeError(text, self._wire.advice.large)
             yield piece
 
     def _trouble(self, error: Exception) -> TroubleError:
-        return self._overdue() if self._late else _trouble(error, self._wire.timeout)
+        return self._overdue() if self._late else _trouble(error, self._wire)
 
     def _overdue(self) -> TroubleError:
         return AwayError(f"no whole answer within {self._wire.deadline:g} s (deadline)")
 
 
-def _trouble(error: Exception, timeout: float) -> TroubleError:
+@contextlib.contextmanager
+def watched(line: Line) -> Iterator[Line]:
+    """Keeps a connection's deadline until it is left, and closes it then."""
+    left = threading.Event()
+
+    def watch() -> None:
+        while not left.wait(_TICK):
+            line.check(time.monotonic())
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield line
+    finally:
+        left.set()
+        line.close()
+
+
+def _trouble(error: Exception, wire: Wire) -> TroubleError:
     """What an exception of the client stands for."""
     chain = list(_causes(error))
-    unreached = _unreached(error, chain, timeout)
+    unreached = _unreached(error, chain, wire)
     if unreached is not None:
         return unreached
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain):
-        fix = "name the authority that signed it: ca_bundle=FILE"
-        return MistakeError(f"its certificate cannot be verified: {chain[-1]}", fix)
+        text = f"its certificate cannot be verified: {chain[-1]}"
+        return MistakeError(text, wire.advice.certificate)
     if any(isinstance(cause, TimeoutError) for cause in chain):
-        return AwayError(f"no answer within {timeout:g} s (timeout)")
+        return AwayError(f"no answer within {wire.timeout:g} s (timeout)")
     if isinstance(error, requests.exceptions.ContentDecodingError):
         return GarbledError("an answer that cannot be unpacked")
     if isinstance(error, ValueError) and not isinstance(error, HTTPError):
-        return MistakeError(f"this cannot be sent: {error}", "check the url")
+        return MistakeError(f"this cannot be sent: {error}", f"check the {wire.advice.option}")
     return AwayError(f"the connection broke: {chain[-1]}")
 
 
-def _unreached(error: Exception, chain: list[BaseException], timeout: float) -> AwayError | None:
+def _unreached(error: Exception, chain: list[BaseException], wire: Wire) -> AwayError | None:
     """Why no connection came about, if that is what happened."""
-    found = None
+    found, check = None, f"check the {wire.advice.option}"
     if isinstance(error, requests.exceptions.ConnectTimeout):
-        found = f"no connection within {timeout:g} s (timeout)", "check the url"
+        named = "" if wire.connect else " (timeout)"
+        found = f"no connection within {wire.limits[0]:g} s{named}", check
     elif any(isinstance(cause, socket.gaierror) for cause in chain):
-        found = "its host name is not known", "check the url"
+        found = "its host name is not known", check
     elif any(isinstance(cause, ConnectionRefusedError) for cause in chain):
-        found = "connection refused", "check the url, and that it is up"
+        found = "connection refused", f"{check}, and that it is up"
     elif isinstance(error, requests.exceptions.ProxyError):
         found = "its proxy does not answer", "check HTTPS_PROXY and HTTP_PROXY"
     return None if found is None else AwayError(*found, unreached=True)

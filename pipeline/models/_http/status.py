@@ -3,24 +3,32 @@
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 import requests
 
 from pipeline.core.redact import redact_uris
-from pipeline.models._http.troubles import AwayError, MistakeError
+from pipeline.models._http.troubles import Advice, AwayError, MistakeError
 
 _SHOWN = 300
 _BUSY = frozenset({408, 425, 429})
 
 
-def judge(response: requests.Response, payload: bytes, scrub: Callable[[str], str] = str) -> None:
+def judge(
+    response: requests.Response,
+    payload: bytes,
+    scrub: Callable[[str], str] = str,
+    advice: Advice | None = None,
+) -> None:
     """Lets an answer of success pass.
 
     Args:
         response: its status and headers.
         payload: its body.
         scrub: takes secrets out of what is quoted, before any of it is cut off.
+        advice: what can be done; that of searches unless given.
 
     Raises:
         AwayError: the endpoint is busy or broken: asking again may help.
@@ -38,25 +46,25 @@ def judge(response: requests.Response, payload: bytes, scrub: Callable[[str], st
     text += f": {said}" if said else ""
     if status in _BUSY or status >= 500:
         raise AwayError(text, after=after(response.headers.get("Retry-After")))
-    fixes = {
-        401: "set auth to credentials that may search",
-        403: "set auth to credentials that may search",
-        404: "check the url and the name of the index",
-        405: "set method to GET or POST",
-    }
-    raise MistakeError(text, fixes.get(status, "mend the body, params or url"))
+    advice = advice or Advice()
+    raise MistakeError(text, advice.status.get(status, advice.refused))
 
 
 def _said(payload: bytes, scrub: Callable[[str], str]) -> str:
-    """The endpoint's own words on what is wrong: Elasticsearch's reason, else the body's start."""
+    """The endpoint's own words on what is wrong, else how its answer begins."""
     plain = payload[: 8 * _SHOWN].decode("utf-8", errors="replace")
-    try:
-        error = json.loads(payload)["error"]
-        causes = [cause["reason"] for cause in error.get("root_cause", ())]
-        plain = str(causes[0] if causes else error["reason"])[: 8 * _SHOWN]
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        pass
+    with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        plain = _reason(json.loads(payload))[: 8 * _SHOWN]
     return " ".join(scrub(str(plain)).split())[:_SHOWN]
+
+
+def _reason(answer: Any) -> str:
+    """Where Elasticsearch (``error``) and MLflow (``message``) say it."""
+    if isinstance(answer.get("message"), str):
+        return str(answer["message"])
+    error = answer["error"]
+    causes = [cause["reason"] for cause in error.get("root_cause", ())]
+    return str(causes[0] if causes else error["reason"])
 
 
 def after(value: str | None) -> float | None:

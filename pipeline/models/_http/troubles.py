@@ -1,5 +1,34 @@
 """What can go wrong with one request, by what shall be done about it."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What can be done about it, in terms of the options of the kind that asks.
+
+    Attributes:
+        option: name of the address.
+        status: by HTTP status.
+        refused: of any other status that asking again does not change.
+        large: an answer is too large.
+        certificate: it is signed by somebody unknown.
+    """
+
+    option: str = "url"
+    status: Mapping[int, str] = field(
+        default_factory=lambda: {
+            401: "set auth to credentials that may search",
+            403: "set auth to credentials that may search",
+            404: "check the url and the name of the index",
+            405: "set method to GET or POST",
+        }
+    )
+    refused: str = "mend the body, params or url"
+    large: str = "ask for ids and scores alone, or for fewer items"
+    certificate: str = "name the authority that signed it: ca_bundle=FILE"
+
 
 class TroubleError(Exception):
     """One attempt that gave no answer; asking again may help.
