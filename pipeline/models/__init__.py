@@ -1,10 +1,10 @@
 """Models: anything that gives every query of the pool a list of scored items."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from pipeline.core.arrays import F64, I32
 from pipeline.core.pool import Pool
-from pipeline.core.problems import Problem, collect, raise_errors
+from pipeline.core.problems import Problem, collect, fault, raise_errors
+from pipeline.core.registry import build as plugin
 from pipeline.core.run import NO_CODES, Lists, Origin, Run
 from pipeline.core.signature import Signature
 from pipeline.models import _check, _digest, _fixed
@@ -124,13 +125,40 @@ class Ranking:
     places: tuple[Place, ...] = ()
 
 
+@runtime_checkable
 class Model(Protocol):
-    """A model kind: a frozen dataclass of options with these two methods.
+    """A model kind: a frozen dataclass of options that inherits this, and has the last two methods.
 
-    It may have a third, ``fits(pool, origin, registry) -> Iterable[Problem]``: what would keep it
-    from ranking this pool, as far as that can be told without scoring anything; and an attribute
-    ``at_most``: items a query beyond which it returns none, whatever is asked.
+    All else has a default, which a kind overrides with a class variable, a property or a method.
     """
+
+    __slots__ = ()
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether its lists lie in files, so that reading them scores nothing."""
+        return False
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it cannot answer for the past, from logs other than it was made with."""
+        return False
+
+    @property
+    def at_most(self) -> int | None:
+        """Items a query beyond which it returns none, whatever is asked; None for no limit."""
+        return None
+
+    def fits(
+        self, _pool: Pool, _origin: Origin, _registry: Registry | None, /
+    ) -> Iterable[Problem]:
+        """What would keep it from ranking the pool, as far as can be told without scoring.
+
+        Raises:
+            SamepoolError: likewise.
+            UnreachableError: a service that must be asked does not answer.
+        """
+        return ()
 
     def origin(self, name: str, requested: str, registry: Registry | None, /) -> Origin:
         """Which model this is, with the digest of all that determines its scores but the pool.
@@ -145,6 +173,38 @@ class Model(Protocol):
         ...
 
 
+@runtime_checkable
+class Reranker(Protocol):
+    """A model that is given a retriever's lists, and can have that retriever answer elsewhere."""
+
+    def rerank(
+        self, pool: Pool, found: Lists, retrieve: Callable[[Pool], Lists], tools: Tools
+    ) -> F64:
+        """(N,) scores of what was retrieved, in its order.
+
+        Args:
+            pool: what is asked.
+            found: the retriever's lists for it.
+            retrieve: the retriever's lists for another pool.
+            tools: the depth of retrieval, and progress.
+        """
+        ...
+
+
+def build(spec: Mapping[str, Any], where: str) -> Model:
+    """The model that ``spec`` describes: its ``kind``, and the options of that kind.
+
+    Raises:
+        SamepoolError: no or unknown kind; unknown, missing or ill-typed options; a kind of others
+            that is no :class:`Model`.
+    """
+    model = plugin("models", spec, where)
+    if not isinstance(model, Model):
+        text = f"{where}: kind {spec['kind']!r} lacks what every model has"
+        raise fault("not_a_model", text, "its class must inherit pipeline.models.Model")
+    return model
+
+
 def fits(
     model: Model, origin: Origin, pool: Pool, registry: Registry | None
 ) -> tuple[Problem, ...]:
@@ -154,9 +214,7 @@ def fits(
         UnreachableError: a service that must be asked does not answer.
     """
     found: list[Problem] = []
-    ask = getattr(model, "fits", None)
-    if ask is not None:
-        found += collect(found, lambda: tuple(ask(pool, origin, registry))) or ()
+    found += collect(found, lambda: tuple(model.fits(pool, origin, registry))) or ()
     return tuple(found)
 
 
@@ -180,7 +238,7 @@ def rank(model: Model, origin: Origin, pool: Pool, tools: Tools) -> Run:
     final, found = _check.check(ranking.final, "list", book)
     found = (*ranking.problems, *found, *_check.costs(ranking.cost, book))
     before, retrieval = ranking.retrieval, None
-    if before is None and not getattr(model, "on_disk", False):  # a file names its own first stage
+    if before is None and not model.on_disk:  # a file names its own first stage
         before = _fixed.first_stage(pool, final)
     if before is not None:
         first = _check.Book(origin, pool, foreign, of_retrieval)

@@ -1,15 +1,33 @@
 """What holds of the stages of a pair: sound lists, costs told apart, and what is said of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from pipeline.core.arrays import F64
 from pipeline.core.pool import Pool
-from pipeline.core.problems import Problem, fault, raise_errors
+from pipeline.core.problems import Problem, collect, fault, raise_errors
 from pipeline.core.run import Lists, Origin
 from pipeline.models import Ranking, _check
 from pipeline.models._shortlist import RANK, SCORE, Shortlist
+
+PARTS = ("retriever", "ranker")
+_Made = TypeVar("_Made")
+
+
+def both(make: Callable[[str], _Made]) -> tuple[_Made, _Made]:
+    """What is made for each of the two stages, given its name.
+
+    Raises:
+        SamepoolError: what is wrong with either, together.
+    """
+    problems: list[Problem] = []
+    first, second = (collect(problems, partial(make, stage)) for stage in PARTS)
+    raise_errors(problems)
+    assert first is not None
+    assert second is not None
+    return first, second
 
 
 def of_merge(problem: Problem, stage: str) -> Problem:

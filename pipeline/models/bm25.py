@@ -12,7 +12,7 @@ from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, fault
 from pipeline.core.run import Origin
 from pipeline.core.suggest import did_you_mean
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Model, Ranking, Registry, Tools
 from pipeline.models._identity import fitted
 from pipeline.models._text import Columns, check, need, read, refuse_none
 from pipeline.models._text_rank import by_terms
@@ -22,7 +22,7 @@ _LIBRARIES = ("bm25s", "PyStemmer", "numpy", "scipy")
 
 
 @dataclass(frozen=True, slots=True)
-class Bm25:
+class Bm25(Model):
     """Sum over the query's words of idf times saturated frequency, by the package bm25s.
 
     Under ``lucene`` a term counts log(1 + (N - n + .5) / (n + .5)) * f / (f + k1 (1 - b + b l /
@@ -68,7 +68,7 @@ class Bm25:
         self._words()
         return fitted(self, name, requested, *_LIBRARIES)
 
-    def fits(self, pool: Pool, _origin: Origin, _registry: Registry | None) -> list[Problem]:
+    def fits(self, pool: Pool, _origin: Origin, _registry: Registry | None, /) -> list[Problem]:
         """Columns that are missing, empty or no text."""
         return check(pool, "bm25", self.query_text, self.item_text)
 

@@ -11,7 +11,7 @@ from pipeline.core.problems import Problem, fault, raise_errors
 from pipeline.core.redact import redact_uris
 from pipeline.core.run import Origin
 from pipeline.kernels.digest import of_file, of_json, of_parts
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Model, Ranking, Registry, Tools
 from pipeline.models import _secrets as secrets
 from pipeline.models._http import checks, lists
 from pipeline.models._http.answer import Reader
@@ -29,7 +29,7 @@ _EFFORT = frozenset(  # how it is asked; determines no score, and not whether li
 
 
 @dataclass(frozen=True, slots=True)
-class Http:
+class Http(Model):
     """Asks an endpoint once for every query, and takes ids and scores from the answer.
 
     ``"{COLUMN}"`` in url, params and body stands for a column of the query (``{query_id}`` and
@@ -137,9 +137,7 @@ class Http:
             live=self.version is None,
         )
 
-    def fits(
-        self, pool: Pool, origin: Origin, _registry: Registry | None = None
-    ) -> Iterable[Problem]:
+    def fits(self, pool: Pool, origin: Origin, _registry: Registry | None, /) -> Iterable[Problem]:
         """Columns and variables that are missing; nothing is sent."""
         yield from secrets.missing(secrets.read_auth(self.auth), self.url, origin.name)
         yield from checks.columns(self._template().names(), pool, origin.name)
@@ -152,7 +150,7 @@ class Http:
             UnreachableError: it left queries without an answer.
         """
         origin = tools.origin or self.origin("http", "http")
-        raise_errors(self.fits(pool, origin))
+        raise_errors(self.fits(pool, origin, tools.registry))
         known = secrets.take(secrets.read_auth(self.auth))
         store = Store(tools.scratch)
         plan = Plan(self.concurrency, self.retries, self.backoff, tools.seed)

@@ -11,13 +11,13 @@ from pipeline.core.pool import Pool
 from pipeline.core.problems import fault
 from pipeline.core.run import Origin
 from pipeline.core.suggest import did_you_mean
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Model, Ranking, Registry, Tools
 from pipeline.models._blocks import ByPair, rank_blocks
 from pipeline.models._identity import fitted
 
 
 @dataclass(frozen=True, slots=True)
-class ItemColumn:
+class ItemColumn(Model):
     """The same scores for every query: a number or date that each item has.
 
     Items without a value are not returned.

@@ -8,7 +8,7 @@ from scipy import sparse
 from pipeline.core.arrays import F64, I32, Bool
 from pipeline.core.pool import Pool
 from pipeline.core.run import Origin
-from pipeline.models import Ranking, Registry, Tools, _blocks
+from pipeline.models import Model, Ranking, Registry, Tools, _blocks
 from pipeline.models._blocks import ByPair, rank_blocks
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import read
@@ -17,7 +17,7 @@ from pipeline.models._top import top
 
 
 @dataclass(frozen=True, slots=True)
-class ItemKnn:
+class ItemKnn(Model):
     """An item's score is the sum of its similarities to the items in the person's history.
 
     Similarity is the shrunken cosine over people, n(i, j) / (sqrt(n(i) n(j)) + shrink), with n

@@ -12,7 +12,7 @@ from pipeline.core.arrays import F64
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem
 from pipeline.core.run import Origin
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Model, Ranking, Registry, Tools
 from pipeline.models._identity import fitted
 from pipeline.models._text import Columns, check, read, refuse_none
 from pipeline.models._text_rank import by_cosine
@@ -21,7 +21,7 @@ from pipeline.models._text_words import count, stemmer
 
 
 @dataclass(frozen=True, slots=True)
-class Lsa:
+class Lsa(Model):
     """Latent semantic analysis: TF-IDF weights, projected on their largest singular vectors.
 
     Deerwester et al., Indexing by latent semantic analysis, JASIS 1990; the factors are those of
@@ -63,7 +63,7 @@ class Lsa:
         stemmer("lsa", self.stemmer)
         return fitted(self, name, requested, *libraries(self.stemmer))
 
-    def fits(self, pool: Pool, _origin: Origin, _registry: Registry | None) -> list[Problem]:
+    def fits(self, pool: Pool, _origin: Origin, _registry: Registry | None, /) -> list[Problem]:
         """Columns that are missing, empty or no text."""
         return check(pool, "lsa", self.query_text, self.item_text)
 

@@ -14,7 +14,7 @@ from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, fault, raise_errors
 from pipeline.core.run import Origin
 from pipeline.kernels.digest import of_json
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Model, Ranking, Registry, Tools
 from pipeline.models import _secrets as secrets
 from pipeline.models._answers import Output, Reader, of_loaded
 from pipeline.models._http import checks
@@ -25,7 +25,7 @@ from pipeline.models._scoring import Scoring
 
 
 @dataclass(frozen=True, slots=True)
-class Mlflow:
+class Mlflow(Model):
     """Scores pairs with the model's ``predict`` on the pool's columns, larger is better.
 
     The pairs are the pool's candidates, else every query with all that it may be given. The
@@ -102,9 +102,7 @@ class Mlflow:
             digest = of_json({"model": digest, **how})
         return replace(found, name=name, kind="mlflow", requested=requested, source_digest=digest)
 
-    def fits(
-        self, pool: Pool, origin: Origin, registry: Registry | None = None
-    ) -> Iterable[Problem]:
+    def fits(self, pool: Pool, origin: Origin, registry: Registry | None, /) -> Iterable[Problem]:
         """Columns that the model needs and the pool lacks or has in another type; all of them.
 
         Reads the model's signature alone, none of its code.

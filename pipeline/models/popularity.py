@@ -6,14 +6,14 @@ import numpy as np
 
 from pipeline.core.pool import Pool
 from pipeline.core.run import Origin
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Model, Ranking, Registry, Tools
 from pipeline.models._blocks import ByPair, rank_blocks
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import read
 
 
 @dataclass(frozen=True, slots=True)
-class Popularity:
+class Popularity(Model):
     """An item's score is its number of interactions in the logs."""
 
     def origin(self, name: str, requested: str, _registry: Registry | None = None) -> Origin:

@@ -25,7 +25,7 @@ from pipeline.core.problems import fault, raise_errors
 from pipeline.core.run import Origin
 from pipeline.core.suggest import did_you_mean, nearest
 from pipeline.kernels.digest import of_file, of_json, of_parts
-from pipeline.models import Ranking, Registry, Tools, _own_code, _returned
+from pipeline.models import Model, Ranking, Registry, Tools, _own_code, _returned
 from pipeline.models._encode import encode, flat
 from pipeline.models._imports import files_of
 from pipeline.models._unlike import all_foreign, renumbered
@@ -55,7 +55,7 @@ class PoolFrames:
 
 
 @dataclass(frozen=True, slots=True)
-class Python:
+class Python(Model):
     """Calls ``function(pool: PoolFrames, **args)``.
 
     It returns a pandas DataFrame with the columns ``query_id``, ``item_id`` (text) and ``score``

@@ -7,7 +7,7 @@ import numpy as np
 from pipeline.core.arrays import F64, I32, Bool
 from pipeline.core.pool import Pool
 from pipeline.core.run import Origin
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Model, Ranking, Registry, Tools
 from pipeline.models._blocks import ByPair, rank_blocks
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import need_times, read
@@ -15,7 +15,7 @@ from pipeline.models._windows import DAY, windows
 
 
 @dataclass(frozen=True, slots=True)
-class RecentPopularity:
+class RecentPopularity(Model):
     """An item's score is its number of interactions in a window that ends at the query's time.
 
     Attributes:

@@ -15,14 +15,14 @@ from pipeline.core.problems import Problem, SamepoolError, fault, raise_errors
 from pipeline.core.run import Origin
 from pipeline.formats import beside, place, read_manifest, read_run, unusable
 from pipeline.kernels.digest import of_file, of_json, of_parts
-from pipeline.models import Ranking, Registry, Tools, _provenance
+from pipeline.models import Model, Ranking, Registry, Tools, _provenance
 from pipeline.models._check import Place
 from pipeline.models._encode import encode, flat
 from pipeline.models._unlike import all_foreign, renumbered
 
 
 @dataclass(frozen=True, slots=True)
-class RunFile:
+class RunFile(Model):
     """Lists read from a file.
 
     Rows keep their order within a query; a rank column is kept beside the scores. Rows for queries
@@ -76,7 +76,7 @@ class RunFile:
         _provenance.unchanged(manifest, said, files, self.path)
         return _provenance.attested(origin, manifest.model, self.version, registry)
 
-    def fits(self, pool: Pool, origin: Origin, _registry: Registry | None) -> Iterable[Problem]:
+    def fits(self, pool: Pool, origin: Origin, _registry: Registry | None, /) -> Iterable[Problem]:
         """An error where the run was stamped for another pool; what its manifest made of it."""
         said = self._manifest()
         if said is None:

@@ -16,14 +16,14 @@ from pipeline.core.suggest import did_you_mean
 from pipeline.kernels import simulate
 from pipeline.kernels.digest import of_file, of_parts
 from pipeline.kernels.simulate import Simulation, World, answers
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Model, Ranking, Registry, Tools
 from pipeline.models._identity import fitted
 
 _FIX = "kind simulated answers on pool=synthetic only"
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
+class Simulated(Model):
     """A system of the pool's simulated world; all that is needed stands in the pool's facts.
 
     Attributes:
@@ -46,7 +46,7 @@ class Simulated:
         code = {path.name: of_file(str(path)) for path in sorted(folder.glob("*.py"))}
         return replace(own, source_digest=of_parts(code | {"own": own.source_digest}))
 
-    def fits(self, pool: Pool, _origin: Origin, _registry: Registry | None) -> Iterable[Problem]:
+    def fits(self, pool: Pool, _origin: Origin, _registry: Registry | None, /) -> Iterable[Problem]:
         """Errors where the pool is not simulated, or has no such system."""
         found: list[Problem] = []
         collect(found, lambda: self._world(pool))

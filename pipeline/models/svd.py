@@ -10,14 +10,14 @@ from threadpoolctl import threadpool_limits
 from pipeline.core.arrays import F64, I32
 from pipeline.core.pool import Pool
 from pipeline.core.run import Origin
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Model, Ranking, Registry, Tools
 from pipeline.models._blocks import ByPair, rank_blocks
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import read
 
 
 @dataclass(frozen=True, slots=True)
-class Svd:
+class Svd(Model):
     """An item's score is the person's row of the matrix, rebuilt from its largest factors.
 
     The matrix holds 1 where a person met an item, else 0. Cremonesi, Koren and Turrin,

@@ -6,7 +6,7 @@ from typing import Literal
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem
 from pipeline.core.run import Origin
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Model, Ranking, Registry, Tools
 from pipeline.models._identity import fitted
 from pipeline.models._text import Columns, check, read, refuse_none
 from pipeline.models._text_rank import by_terms
@@ -15,7 +15,7 @@ from pipeline.models._text_words import count, stemmer
 
 
 @dataclass(frozen=True, slots=True)
-class TfIdf:
+class TfIdf(Model):
     """The cosine of term weights, by scikit-learn.
 
     A term weighs f (1 + log((1 + N) / (1 + n))), with f its count in the text (or 1 + log f), N the
@@ -49,7 +49,7 @@ class TfIdf:
         stemmer("tfidf", self.stemmer)
         return fitted(self, name, requested, *libraries(self.stemmer))
 
-    def fits(self, pool: Pool, _origin: Origin, _registry: Registry | None) -> list[Problem]:
+    def fits(self, pool: Pool, _origin: Origin, _registry: Registry | None, /) -> list[Problem]:
         """Columns that are missing, empty or no text."""
         return check(pool, "tfidf", self.query_text, self.item_text)
 

@@ -11,7 +11,7 @@ from pipeline.core.arrays import F64, I64, Bool
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, SamepoolError, fault
 from pipeline.core.run import Lists, Origin
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Model, Ranking, Registry, Tools
 from pipeline.models._features import Features, best_of_list, features
 from pipeline.models._identity import fitted
 from pipeline.models._interactions import need_times, read
@@ -40,7 +40,7 @@ class _Fitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Trees:
+class Trees(Model):
     """Log-odds that an item is wanted, from its features; the ranker of a ``two_stage``.
 
     The trees learn from the logs alone: each person's last interactions are held out, the
@@ -92,7 +92,7 @@ class Trees:
         return fitted(self, name, requested, "numpy", "scikit-learn")
 
     def fits(
-        self, _pool: Pool, _origin: Origin, _registry: Registry | None = None
+        self, _pool: Pool, _origin: Origin, _registry: Registry | None, /
     ) -> Iterable[Problem]:
         """An error: alone, trees have nothing to order."""
         return [_ALONE]

@@ -9,29 +9,36 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline.core.arrays import F64
 from pipeline.core.pool import Pool
-from pipeline.core.problems import Problem, SamepoolError, collect, raise_errors
-from pipeline.core.registry import build, kinds
-from pipeline.core.run import Lists, Origin
+from pipeline.core.problems import Problem, SamepoolError, raise_errors
+from pipeline.core.registry import kinds
+from pipeline.core.run import Lists, Origin, joined
 from pipeline.core.suggest import did_you_mean
 from pipeline.kernels.digest import of_json, of_parts
-from pipeline.models import Model, Ranking, Registry, Tools, _identity, _stages, fits
+from pipeline.models import (
+    Model,
+    Ranking,
+    Registry,
+    Reranker,
+    Tools,
+    _identity,
+    _stages,
+    build,
+    fits,
+)
 from pipeline.models._scoring import best
 from pipeline.models._shortlist import shortlist, unknown
 
-_PARTS = ("retriever", "ranker")
-
 
 @dataclass(frozen=True)
-class TwoStage:
+class TwoStage(Model):
     """Retrieves with one model and orders what it returned with another.
 
     Any model may stand in either place. The ranker is given the pool with what was retrieved as
     its candidates; what it returns beyond them is left out and counted, and a retrieved item that
-    it does not return is not shown, and counted. A ranker with a method ``rerank(pool, found,
-    retrieve, tools) -> (N,) scores`` is given the lists themselves, and a function that retrieves
-    for another pool. Both lists are kept: retrieval is the retriever's, final the ranker's.
+    it does not return is not shown, and counted. A :class:`pipeline.models.Reranker` is given the
+    lists themselves, and a function that retrieves for another pool. Both lists are kept:
+    retrieval is the retriever's, final the ranker's.
 
     Attributes:
         retriever: a model's kind and options, or the name of a kind.
@@ -56,19 +63,17 @@ class TwoStage:
             if kind not in kinds("models"):
                 fix = did_you_mean(kind, kinds("models"))
                 raise ValueError(f"options are by kind, and {kind!r} is none; {fix}")
-        problems: list[Problem] = []
-        first, second = (collect(problems, partial(self._model, stage)) for stage in _PARTS)
-        raise_errors(problems)
-        if hasattr(first, "rerank"):
+        first, second = (isinstance(self._models[stage], Reranker) for stage in _stages.PARTS)
+        if first:
             kind = self._spec("retriever")["kind"]
             raise ValueError(f"{kind} orders what a retriever found, and cannot be the retriever")
-        if hasattr(second, "rerank"):
-            self._taught(first)
+        if second:
+            self._taught()
 
-    def _taught(self, first: object) -> None:
+    def _taught(self) -> None:
         """Checks what a ranker needs that is taught on the retriever's answers for the past."""
-        ranker, kind = (self._spec(stage)["kind"] for stage in reversed(_PARTS))
-        if getattr(first, "recorded", False):
+        ranker, kind = (self._spec(stage)["kind"] for stage in reversed(_stages.PARTS))
+        if self._models["retriever"].recorded:
             raise ValueError(
                 f"a retriever of kind {kind} cannot answer for the past, so there is nothing to"
                 f" train the {ranker} on; take a kind that learns from logs, or another ranker"
@@ -79,18 +84,18 @@ class TwoStage:
     @property
     def at_most(self) -> int | None:
         """Items a query that the stages can return; None where neither has a limit of its own."""
-        limits = [getattr(model, "at_most", None) for model in self._models.values()]
+        limits = [model.at_most for model in self._models.values()]
         return min((limit for limit in limits if limit is not None), default=None)
 
     @property
     def on_disk(self) -> bool:
         """Whether both lists lie in files, so that nothing is scored."""
-        return all(getattr(model, "on_disk", False) for model in self._models.values())
+        return all(model.on_disk for model in self._models.values())
 
     @property
     def recorded(self) -> bool:
         """Whether it cannot answer for the past."""
-        return any(getattr(model, "recorded", False) for model in self._models.values())
+        return any(model.recorded for model in self._models.values())
 
     def origin(self, name: str, requested: str, registry: Registry | None = None) -> Origin:
         """Both stages, the depth and what the ranker sees; the ranker's version, if it has one.
@@ -99,16 +104,9 @@ class TwoStage:
             SamepoolError: a stage cannot be found.
             UnreachableError: a registry does not answer.
         """
-        problems: list[Problem] = []
-        for stage, model in self._models.items():
-            asked = _stages.requested(self._spec(stage))
-            found = collect(problems, partial(model.origin, f"{name}.{stage}", asked, registry))
-            if found is not None:
-                self._origins[stage] = found
-        raise_errors(problems)
-        first, second = (self._origins[stage] for stage in _PARTS)
+        first, second = _stages.both(partial(self._part_of, name, registry))
         own = {"depth": self.depth, "sees": None if self.sees is None else sorted(self.sees)}
-        digests = {stage: self._origins[stage].source_digest for stage in _PARTS}
+        digests = {"retriever": first.source_digest, "ranker": second.source_digest}
         code = _identity.code_of(type(self).__module__)
         shown = {"retriever": first.resolved, "ranker": second.resolved, "depth": self.depth}
         if self.sees is not None:
@@ -123,20 +121,23 @@ class TwoStage:
             model_id=second.model_id,
             source_digest=of_parts({"options": of_json(own), "code": code, **digests}),
             live=first.live or second.live,
+            parts=(first, second),
         )
 
-    def fits(
-        self, pool: Pool, origin: Origin, registry: Registry | None = None
-    ) -> Iterable[Problem]:
+    def _part_of(self, name: str, registry: Registry | None, stage: str) -> Origin:
+        asked = _stages.requested(self._spec(stage))
+        return self._models[stage].origin(f"{name}.{stage}", asked, registry)
+
+    def fits(self, pool: Pool, origin: Origin, registry: Registry | None, /) -> Iterable[Problem]:
         """What either stage says of the pool; the ranker of the columns that it will be given."""
-        found = [*fits(self._models["retriever"], self._origins["retriever"], pool, registry)]
+        first, second = self._whole(origin, registry).parts
+        found = [*fits(self._models["retriever"], first, pool, registry)]
         wrong = unknown(pool, self.sees, f"model {origin.name}")
-        if wrong or hasattr(self._models["ranker"], "rerank"):
+        if wrong or isinstance(self._models["ranker"], Reranker):
             return [*found, *wrong]
-        none = Lists(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
-        given = shortlist(pool, none, pool.vocab.items[:0], self.sees).pool
-        second = fits(self._models["ranker"], self._origins["ranker"], given, registry)
-        return [*found, *map(_stages.of_sight, second)]
+        given = shortlist(pool, joined(), pool.vocab.items[:0], self.sees).pool
+        more = fits(self._models["ranker"], second, given, registry)
+        return [*found, *map(_stages.of_sight, more)]
 
     def rank(self, pool: Pool, tools: Tools) -> Ranking:
         """Retrieves, and orders what was retrieved.
@@ -145,21 +146,22 @@ class TwoStage:
             SamepoolError: what either stage raises; a ranker that returned nothing of what was
                 retrieved.
         """
-        if not self._origins:
-            self.origin("two_stage", "two_stage", tools.registry)
-        first = self._retrieve(pool, self._lent(tools, "retriever"))
-        if hasattr(self._models["ranker"], "rerank"):
-            return self._taught_rank(pool, first, tools)
+        tools = replace(tools, origin=self._whole(tools.origin, tools.registry))
+        first = self._retrieve(pool, tools, "retriever")
+        ranker = self._models["ranker"]
+        if isinstance(ranker, Reranker):
+            return self._taught_rank(ranker, pool, first, tools)
         return self._plain_rank(pool, first, tools)
 
     def _plain_rank(self, pool: Pool, first: Ranking, tools: Tools) -> Ranking:
-        who = f"model {self._origins['ranker'].name.removesuffix('.ranker')}"
+        origin = self._part(tools, "ranker")
+        who = f"model {origin.name.removesuffix('.ranker')}"
         raise_errors(unknown(pool, self.sees, who))
         given = shortlist(pool, first.final, first.foreign, self.sees)
         longest = int(np.bincount(first.final.query).max(initial=1))
         lent = replace(self._lent(tools, "ranker"), keep_depth=longest)
         second = self._models["ranker"].rank(given.pool, lent)
-        ranked = _stages.sound(second, "ranker", given.pool, self._origins["ranker"])
+        ranked = _stages.sound(second, "ranker", given.pool, origin)
         final, beyond = given.kept(ranked)
         said = _stages.said(who, given, first, final, beyond)
         answered = np.array_equal(np.unique(first.final.query), np.unique(final.query))
@@ -173,21 +175,21 @@ class TwoStage:
             complete=first.complete and (second.complete or answered),
         )
 
-    def _taught_rank(self, pool: Pool, first: Ranking, tools: Tools) -> Ranking:
+    def _taught_rank(self, ranker: Reranker, pool: Pool, first: Ranking, tools: Tools) -> Ranking:
         def retrieve(other: Pool) -> Lists:
-            return _stages.known(self._retrieve(other, self._lent(tools, "retriever-past")))
+            return _stages.known(self._retrieve(other, tools, "retriever-past"))
 
         found = _stages.known(first)
         lent = replace(self._lent(tools, "ranker"), keep_depth=self.depth)
-        ranker: Any = self._models["ranker"]
-        score: F64 = ranker.rerank(pool, found, retrieve, lent)
+        score = ranker.rerank(pool, found, retrieve, lent)
         final = Lists(found.query, found.item, score)
         return replace(first, final=final, retrieval=found, cost=_stages.costs(first, None))
 
-    def _retrieve(self, pool: Pool, tools: Tools) -> Ranking:
+    def _retrieve(self, pool: Pool, tools: Tools, folder: str) -> Ranking:
         """The retriever's lists, no deeper than asked, of a sound form."""
-        ranking = self._models["retriever"].rank(pool, replace(tools, keep_depth=self.depth))
-        lists = _stages.sound(ranking, "retriever", pool, self._origins["retriever"])
+        lent = replace(self._lent(tools, folder), keep_depth=self.depth)
+        ranking = self._models["retriever"].rank(pool, lent)
+        lists = _stages.sound(ranking, "retriever", pool, self._part(tools, "retriever"))
         rows = best(lists.query, lists.score, self.depth)
         rank = lists.given_rank
         item, rank = lists.item[rows], None if rank is None else rank[rows]
@@ -202,25 +204,29 @@ class TwoStage:
         """The tools of one stage: an origin and a folder of its own."""
         stage = folder.partition("-")[0]
         scratch: Path | None = None if tools.scratch is None else tools.scratch / folder
-        return replace(tools, origin=self._origins[stage], scratch=scratch)
+        return replace(tools, origin=self._part(tools, stage), scratch=scratch)
+
+    def _whole(self, origin: Origin | None, registry: Registry | None) -> Origin:
+        """The pair with its parts, as they were resolved: an alias may move before it ranks."""
+        if origin is not None and origin.parts:
+            return origin
+        name = "two_stage" if origin is None else origin.name
+        return self.origin(name, name, registry)
+
+    def _part(self, tools: Tools, stage: str) -> Origin:
+        return self._whole(tools.origin, tools.registry).parts[_stages.PARTS.index(stage)]
 
     @cached_property
     def _models(self) -> dict[str, Model]:
-        return {stage: self._model(stage) for stage in _PARTS}
-
-    @cached_property
-    def _origins(self) -> dict[str, Origin]:
-        """By stage, as they were resolved once: an alias may move before anything is scored."""
-        return {}
+        return dict(zip(_stages.PARTS, _stages.both(self._model), strict=True))
 
     def _model(self, stage: str) -> Model:
         try:
-            model: Model = build("models", self._spec(stage), f"two_stage {stage}")
+            return build(self._spec(stage), f"two_stage {stage}")
         except SamepoolError as error:
             raise SamepoolError(
                 [_stages.of_merge(problem, stage) for problem in error.problems]
             ) from error
-        return model
 
     def _spec(self, stage: str) -> dict[str, Any]:
         given = self.retriever if stage == "retriever" else self.ranker

@@ -12,7 +12,7 @@ from pipeline.core.arrays import F64
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, fault
 from pipeline.core.run import Origin
-from pipeline.models import Ranking, Registry, Tools
+from pipeline.models import Model, Ranking, Registry, Tools
 from pipeline.models._identity import fitted
 from pipeline.models._text import Columns, check, need, read, refuse_none
 from pipeline.models._text_rank import by_cosine
@@ -21,7 +21,7 @@ _BATCH = 256  # texts whose word vectors are held at once
 
 
 @dataclass(frozen=True, slots=True)
-class WordLlama:
+class WordLlama(Model):
     """256 dimensions, the model l2_supercat of the package wordllama; nothing is downloaded.
 
     A text is the mean of the vectors of its pieces of words, so that no word is unknown. Every item
@@ -48,7 +48,7 @@ class WordLlama:
         need("wordllama", "wordllama")
         return fitted(self, name, requested, "wordllama", "tokenizers", "numpy")
 
-    def fits(self, pool: Pool, _origin: Origin, _registry: Registry | None) -> list[Problem]:
+    def fits(self, pool: Pool, _origin: Origin, _registry: Registry | None, /) -> list[Problem]:
         """Columns that are missing, empty or no text."""
         return check(pool, "wordllama", self.query_text, self.item_text)
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from pipeline.core.conventions import Conventions
 from pipeline.core.problems import Problem, SamepoolError, collect, fault, raise_errors
-from pipeline.core.registry import build as plugin
 from pipeline.core.registry import versions
 from pipeline.core.scores import MetricInfo
 from pipeline.core.settings import CompareSettings, MetricSettings, SignificanceSettings
@@ -16,6 +15,7 @@ from pipeline.gate import build as build_rules
 from pipeline.kernels.digest import of_json
 from pipeline.metrics import Metric, check_conventions, parse
 from pipeline.models import Model
+from pipeline.models import build as build_model
 from pipeline.significance import check as check_significance
 from pipeline.workflow import references
 
@@ -125,7 +125,7 @@ def _contenders(settings: CompareSettings) -> tuple[Contender, ...]:
 
 
 def _contender(reference: references.Reference, baseline: references.Reference | None) -> Contender:
-    model = plugin("models", reference.spec, reference.where)
+    model = build_model(reference.spec, reference.where)
     role = "baseline" if reference is baseline else "candidate"
     kind = str(reference.spec["kind"])
     return Contender(reference.name, role, reference.requested, kind, model)

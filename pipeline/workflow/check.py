@@ -34,9 +34,10 @@ def _of_lists(ready: Prepared) -> list[Problem]:
     """What is wrong with lists that lie in files; other models would have to run."""
     problems: list[Problem] = []
     for contender in ready.experiment.contenders:
-        if getattr(contender.model, "on_disk", False):
+        if contender.model.on_disk:
             origin = ready.origins[contender.name]
-            read = partial(rank, contender.model, origin, ready.pool, Tools())
+            tools = Tools(origin=origin, registry=ready.registry)
+            read = partial(rank, contender.model, origin, ready.pool, tools)
             run = collect(problems, read)
             problems += run.problems if run else ()
     return problems

@@ -124,7 +124,7 @@ def _too_short(experiment: Experiment) -> list[Problem]:
     needed = deepest.cutoff or 0
     problems = []
     for contender in experiment.contenders:
-        most = getattr(contender.model, "at_most", None)
+        most = contender.model.at_most
         if most is not None and most < needed:
             text = f"model {contender.name} returns at most {most:,} items a query"
             text += f", and {deepest.label} looks at {needed:,}"
@@ -136,7 +136,7 @@ def _too_short(experiment: Experiment) -> list[Problem]:
 def _versions(origin: Origin) -> list[tuple[str, ...]]:
     """What tells one trained model from another, where anything does."""
     found: list[tuple[str, ...]] = []
-    if origin.kind == "two_stage":  # the version is its ranker's, and other retrievers differ
+    if origin.parts:  # the version is the ranker's, and other retrievers differ
         return [("two stages", origin.source_digest)]
     if origin.registered and origin.version:
         found.append((origin.registered, f"version {origin.version}"))

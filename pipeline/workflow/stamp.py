@@ -8,7 +8,6 @@ import numpy as np
 from pipeline import __version__
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem, SamepoolError, collect, fault, raise_errors
-from pipeline.core.registry import build
 from pipeline.core.run import Origin, Run
 from pipeline.core.settings import StampCommand
 from pipeline.formats import (
@@ -23,7 +22,7 @@ from pipeline.formats import (
     write_manifest,
 )
 from pipeline.kernels.digest import of_file
-from pipeline.models import Tools, rank
+from pipeline.models import Tools, build, rank
 from pipeline.pool import load
 from pipeline.tracking import open_tracker
 from pipeline.workflow.voice import report, say
@@ -96,7 +95,7 @@ def _written(path: str, name: str | None) -> Written:
 def _run(settings: StampCommand, path: str, pool: Pool) -> Run:
     """The run's lists on the pool, checked as a comparison would."""
     spec = {"path": path, "retrieval": settings.retrieval, "format": settings.format}
-    model = build("models", {"kind": "run_file", **spec}, "run")
+    model = build({"kind": "run_file", **spec}, "run")
     name = Path(path).name
     return rank(model, Origin(name, "run_file", path, path, path=path), pool, Tools())
 

@@ -1,17 +1,20 @@
 """Scored lists come back as they were; a damaged file is found, not believed."""
 
+import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pipeline.core.pool import Declared, Judgments, Pool, Times, Units, Vocab
 from pipeline.core.problems import Problem
 from pipeline.core.run import Lists, Origin, Run
-from pipeline.evidence.runs import find, keep, read_run, scratch, tidy, write_run
+from pipeline.evidence.runs import KEY, find, keep, read_run, scratch, tidy, write_run
 
 
 @pytest.fixture
@@ -89,6 +92,24 @@ def test_lists_come_back_to_the_bit(
     assert after.problems == before.problems
     assert after.empty.tolist() == [1]
     assert np.array_equal(after.cost["latency_ms"], before.cost["latency_ms"])
+
+
+def test_an_origin_comes_back_with_its_parts(pool: Pool, tmp_path: Path) -> None:
+    first, second = Origin("m.retriever", "svd", "svd", "svd()"), Origin("m.ranker", "x", "x", "x")
+    inner = Origin("m.retriever", "two_stage", "a", "b", live=True, parts=(first, second))
+    before = replace(run(FINAL, FIRST), origin=Origin("m", "t", "t", "t", parts=(inner, second)))
+    write_run(before, pool, tmp_path / "m.parquet")
+    assert read_run(tmp_path / "m.parquet", pool).origin == before.origin
+
+
+def test_a_file_from_before_there_were_parts_is_read(pool: Pool, tmp_path: Path) -> None:
+    path = tmp_path / "m.parquet"
+    write_run(run(FINAL, FIRST), pool, path)
+    table = pq.read_table(path)
+    about = json.loads(table.schema.metadata[KEY])
+    del about["origin"]["parts"]
+    pq.write_table(table.replace_schema_metadata({KEY: json.dumps(about).encode()}), path)
+    assert read_run(path, pool).origin == run(FINAL, FIRST).origin
 
 
 def test_the_cache_gives_back_what_was_kept(pool: Pool, tmp_path: Path) -> None:

@@ -6,13 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from pipeline.core import registry
 from pipeline.core.problems import SamepoolError
 from pipeline.core.run import Lists
-from pipeline.models import Ranking, Tools, rank
+from pipeline.models import Model, Ranking, Tools, build, rank
 
 
 @dataclass(frozen=True)
-class Fixed:
+class Fixed(Model):
     """A model that returns what it is told."""
 
     final: Lists
@@ -44,6 +45,29 @@ def pool(make_pool):
 @pytest.fixture
 def ask(pool, origin):
     return lambda final, **more: rank(Fixed(final, **more), origin, pool, Tools())
+
+
+@pytest.mark.parametrize("base", [(), (Model,)])
+def test_a_kind_of_others_is_a_model(monkeypatch, base):
+    @dataclass(frozen=True, slots=True)
+    class Theirs(*base):
+        size: int = 1
+
+        def origin(self, name, requested, _registry):
+            raise NotImplementedError
+
+        def rank(self, pool, tools):
+            raise NotImplementedError
+
+    monkeypatch.setattr(registry, "plugin", lambda *_: Theirs)
+    if base:
+        model = build({"kind": "theirs", "size": 3}, "models.x")
+        assert (model.size, model.at_most, model.on_disk, model.recorded) == (3, None, False, False)
+        assert model.fits(None, None, None) == ()
+        assert not hasattr(model, "__dict__")
+    else:
+        with pytest.raises(SamepoolError, match=r"models.x: kind 'theirs' lacks .* inherit pipel"):
+            build({"kind": "theirs"}, "models.x")
 
 
 def test_good_lists_pass(ask):

@@ -160,7 +160,7 @@ def test_what_was_liked_little_is_held_out_but_not_wanted(world):
 
 def test_alone_they_say_what_they_need(world, tools, origin):
     alone = build("models", {"kind": "trees"}, "models.trees")
-    (problem,) = alone.fits(world(), origin)
+    (problem,) = alone.fits(world(), origin, None)
     assert problem.severity == "error"
     with pytest.raises(SamepoolError, match="retrieve nothing themselves -> "):
         alone.rank(world(), tools)

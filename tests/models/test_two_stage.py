@@ -10,7 +10,7 @@ from pipeline.core.pool import UNKNOWN_TIME
 from pipeline.core.problems import Problem, SamepoolError
 from pipeline.core.registry import build
 from pipeline.core.run import Lists, Origin
-from pipeline.models import Ranking, fits, rank, two_stage
+from pipeline.models import Model, Ranking, fits, rank, two_stage
 from pipeline.models._encode import encode
 from pipeline.models._shortlist import ranks, shortlist
 
@@ -24,11 +24,10 @@ def made(**options):
 
 
 @dataclass
-class Fake:
+class Fake(Model):
     """Returns lists of (query, item, score), and remembers what it was given."""
 
     rows: list
-    recorded = False
     version: str | None = None
     live: bool = False
 
@@ -184,11 +183,33 @@ def test_a_stage_whose_lists_are_unsound_is_named(make_pool, tools, pair, rows):
 def test_each_stage_has_a_folder_and_an_origin_of_its_own(make_pool, tools, pair, tmp_path):
     first, second = Fake([("q1", "a", 3.0)]), Fake([("q1", "a", 3.0)])
     model = pair(first, second)
-    model.origin("two", "two")
-    model.rank(make_pool(QUERIES, ITEMS), replace(tools, scratch=tmp_path))
+    tools = replace(tools, origin=model.origin("two", "two"), scratch=tmp_path)
+    model.rank(make_pool(QUERIES, ITEMS), tools)
     assert first.tools.scratch == tmp_path / "retriever"
     assert second.tools.scratch == tmp_path / "ranker"
     assert (first.tools.origin.name, second.tools.origin.name) == ("two.retriever", "two.ranker")
+
+
+def test_parts_are_those_that_were_resolved(make_pool, tools, pair):
+    pool = make_pool(QUERIES, ITEMS)
+    first, second = Fake([("q1", "a", 3.0)]), Fake([("q1", "a", 3.0)], version="4")
+    whole = pair(first, second).origin("two", "two")
+    assert [part.name for part in whole.parts] == ["two.retriever", "two.ranker"]
+    second.version = "5"  # an alias moved meanwhile
+    model = pair(first, second)
+    assert fits(model, whole, pool, None) == ()
+    model.rank(pool, replace(tools, origin=whole))
+    assert (first.tools.origin, second.tools.origin) == whole.parts
+    assert second.tools.origin.version == "4"
+
+
+def test_without_parts_both_are_resolved_at_once(make_pool, tools, pair, origin):
+    pool = make_pool(QUERIES, ITEMS)
+    first, second = Fake([("q1", "a", 3.0)]), Fake([("q1", "a", 3.0)])
+    model = pair(first, second)
+    assert fits(model, origin, pool, None) == ()
+    model.rank(pool, replace(tools, origin=origin))
+    assert (first.tools.origin.name, second.tools.origin.name) == ("mine.retriever", "mine.ranker")
 
 
 def test_the_pair_is_the_ranker_s_version_and_both_parts(pair):
@@ -315,7 +336,7 @@ def test_the_shorter_limit_of_its_stages_is_its_own():
 
     def most(retriever, ranker):
         options = {"kind": "two_stage", "retriever": retriever, "ranker": ranker}
-        return getattr(build("models", options, "m"), "at_most", None)
+        return build("models", options, "m").at_most
 
     knn = {"kind": "item_knn"}
     assert most(knn, "popularity") is None
