@@ -56,7 +56,8 @@ Exit code 0 if a candidate passes, 3 if none does, 4 if none does and one is inc
       out=pools/june
 
 Writes a folder of Parquet tables with pool.json: use it as pool=frozen pool.path=pools/june. The
-same tables and seed give the same bytes, whatever the order of rows, the format or the threads.
+same tables and seed give the same Parquet files to the byte, whatever the order of rows, the format
+or the threads.
 
 Overrides:
   source.TABLE=PATH   queries, items, qrels, logs: Parquet, CSV or TSV (.gz); a file, a glob or a

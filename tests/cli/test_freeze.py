@@ -128,6 +128,20 @@ def test_as_of_before_everything(inside, here):
     refused(answer, "the table runs from 2026-05-01 00:00:00+00 to 2026-06-02")
 
 
+def test_queries_without_the_time_they_are_cut_by(inside, here):
+    text = FILES["asked.csv"].replace("issued_at", "timestamp")
+    (here / "asked.csv").write_text(text)
+    refused(inside("freeze", *BASE), "asked.csv: no column issued_at, by which as_of would cut the")
+    nothing_left(here)
+    answer = inside("freeze", *BASE, "columns.queries={issued_at: timestamp}")
+    assert "queries    4 rows, 1 later than as_of: cut" in answer.stdout
+    answer = inside("freeze", *BASE, UNDATED, "out=pools/all", "negatives.per_query=9")
+    assert "queries    4 rows, 4 without a time, 3 ids" in answer.stdout
+    assert ", 3 queries with fewer negatives than asked\n" in answer.stdout
+    assert "note: items.csv: no column created_at: none of the items are cut" in answer.stderr
+    assert ".new-" not in answer.stderr
+
+
 def nothing_left(here):
     assert not (here / "pools" / "june").exists()
     assert not [*here.rglob(".new-*"), *here.rglob(".freeze-*")]

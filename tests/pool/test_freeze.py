@@ -162,6 +162,11 @@ def test_the_folder_tells_where_the_pool_came_from_and_loads(raw):
     assert loaded.digest == made.pool.digest
     assert loaded.logs.num_rows == 3
     assert not freeze(asked(raw, n=4)).fresh
+    again = freeze(asked(raw, "elsewhere/pool", n=4))  # says the same but for when and where
+    other = json.loads((again.folder / "pool.json").read_text())
+    for one in (record, other):
+        del one["created"], one["settings"]["out"]
+    assert list(other.items()) == list(record.items())
 
 
 def test_threads_formats_packing_parts_and_the_order_of_rows_do_not_matter(tmp_path):

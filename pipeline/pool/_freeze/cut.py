@@ -51,7 +51,7 @@ def open_all(engine: Engine, plan: Plan) -> Raw:
         source = collect(problems, opened)
         if source is not None:
             lacking = [*missing(source), *untyped(source), *_of_table(source)]
-            problems += [*lacking, *misnamed(source), *uncuttable(source, plan)]
+            problems += [*lacking, *(misnamed(source) or uncuttable(source, plan))]
             found |= {} if lacking else {table: source}
     for table, renamed in plan.columns.items():
         if renamed and table not in {"logs" if n == "train" else n for n in plan.sources}:

@@ -1,17 +1,18 @@
 """Tables without the time by which they are cut: said, or refused, but never passed over."""
 
 import re
+from difflib import get_close_matches
 
 import pyarrow as pa
 
 from pipeline.core.problems import Problem
-from pipeline.core.suggest import nearest
 from pipeline.pool._freeze.options import TIMES
 from pipeline.pool._freeze.plan import Plan
 from pipeline.pool._freeze.shapes import SHAPES
 from pipeline.pool._freeze.sources import Source
 
 _SHOWN = 12
+_LIKE = 0.76  # test, next and intent are attributes, txt is a slip
 _WORDS = frozenset(
     ("at", "ts", "time", "timestamp", "datetime", "date", "day", "when",
      "created", "added", "issued", "published", "released")
@@ -28,6 +29,11 @@ def timelike(source: Source) -> tuple[str, ...]:
         if name not in known
         and any(_looks(name, source.kind_of(part, name)) for part in source.parts)
     )
+
+
+def _theirs(source: Source) -> list[str]:
+    """The same by their names in the files, as a mapping needs them."""
+    return [source.renamed.get(name, name) for name in timelike(source)]
 
 
 def _looks(name: str, kind: pa.DataType | None) -> bool:
@@ -54,7 +60,7 @@ def uncuttable(source: Source, plan: Plan) -> list[Problem]:
     cut = table == "queries" or (table == "qrels" and plan.settings.judgments_until_as_of)
     if time in source.names() or not cut:
         return []
-    near = timelike(source)
+    near = _theirs(source)
     there = f"; there are: {', '.join(source.names()[:_SHOWN])}"
     if near:
         there = f"; {', '.join(near)} look{'s' * (len(near) == 1)} like a time"
@@ -72,7 +78,7 @@ def notes(source: Source, plan: Plan) -> list[Problem]:
     table, time = source.table, TIMES.get(source.table)
     if time is None or time in source.names():
         return []
-    file, near = source.files[0], timelike(source)
+    file, near = source.files[0], _theirs(source)
     if table in plan.undated:
         text = f"declared to have no {time}: none of the {table} are cut at as_of"
         return [] if table == "qrels" else [Problem("undated", "note", text, "", file)]
@@ -87,20 +93,29 @@ def notes(source: Source, plan: Plan) -> list[Problem]:
 
 def misnamed(source: Source) -> list[Problem]:
     """Names given by the user that were meant to be another: they would be mere attributes."""
-    shape, have = SHAPES[source.table], source.names()
+    shape, option = SHAPES[source.table], f"columns.{source.table}"
     elsewhere = {time for other in SHAPES.values() for time in other.times} - {*shape.known()}
     problems = []
     for ours, theirs in source.renamed.items():
         if ours in shape.known() or ours.startswith(_KEPT):
             continue
-        near = nearest(ours, [name for name in shape.known() if name not in have], 1)
-        if ours in elsewhere:
-            near = tuple(name for name in shape.times if name not in have)[:1] or near
-        if not near and ours not in elsewhere:
+        meant = _meant(source, ours, time=ours in elsewhere)
+        if not meant and ours not in elsewhere:
             continue
-        means = "is of another table" if ours in elsewhere else "means nothing here"
-        text = f"columns.{source.table}.{ours}: {ours} {means}"
-        meant = f"did you mean columns.{source.table}={{{near[0]}: {theirs}}}? " if near else ""
-        fix = f"{meant}An attribute of your own needs another name, e.g. their_{ours}"
+        means = "is a column of other tables" if ours in elsewhere else "means nothing here"
+        shown = " or ".join(f"{option}={{{name}: {theirs}}}" for name in meant)
+        fix = f"did you mean {shown}? " if meant else ""
+        fix += f"an attribute of your own needs another name, e.g. their_{ours}"
+        text = f"{option}.{ours}: {ours} {means}"
         problems.append(Problem("unknown_column", "error", text, fix, source.files[0]))
     return problems
+
+
+def _meant(source: Source, ours: str, *, time: bool) -> list[str]:
+    """Columns that the table could have, and has not, of which a name may be a slip."""
+    shape, have = SHAPES[source.table], source.names()
+    lacks = [name for name in shape.known() if name not in have]
+    if time:
+        return [name for name in lacks if name in shape.times][:1]
+    near = get_close_matches(ours.casefold(), lacks, cutoff=_LIKE)
+    return near or [name for name in lacks if name.startswith(f"{ours.casefold()}_")]
