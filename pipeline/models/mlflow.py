@@ -20,6 +20,7 @@ from pipeline.models._answers import Output, Reader, of_loaded
 from pipeline.models._http import checks
 from pipeline.models._http.crew import Plan
 from pipeline.models._invocations import BACKOFF, Server
+from pipeline.models._outputs import wrong_output
 from pipeline.models._pairs import Source, sources
 from pipeline.models._scoring import Scoring
 
@@ -103,7 +104,7 @@ class Mlflow(Model):
         return replace(found, name=name, kind="mlflow", requested=requested, source_digest=digest)
 
     def fits(self, pool: Pool, origin: Origin, registry: Registry | None, /) -> Iterable[Problem]:
-        """Columns that the model needs and the pool lacks or has in another type; all of them.
+        """Columns that the pool lacks or has in another type, and an ``output`` that is none.
 
         Reads the model's signature alone, none of its code.
         """
@@ -113,10 +114,12 @@ class Mlflow(Model):
         self, pool: Pool, origin: Origin, registry: Registry
     ) -> tuple[Mapping[str, Source], tuple[Problem, ...]]:
         """The columns to give the model, and what is wrong with them or with the credentials."""
-        wanted, problems = sources(pool, registry.signature(origin), _who(origin))
+        signature, who = registry.signature(origin), _who(origin)
+        wanted, problems = sources(pool, signature, who)
+        wrong = wrong_output(signature, self.output, self.env, who, allow_ties=self.allow_ties)
         auth = secrets.read_auth(self.auth)
         missing = secrets.missing(auth, self.endpoint or "", origin.name, "endpoint")
-        return wanted, (*problems, *missing)
+        return wanted, (*problems, *wrong, *missing)
 
     def rank(self, pool: Pool, tools: Tools) -> Ranking:
         """Lists of the best ``tools.keep_depth`` items of every query.

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
 import pandas as pd
@@ -22,6 +22,7 @@ from pipeline.tracking._values import Loaded
 
 _FILE = "MLmodel"
 _KINDS = ("boolean", "integer", "long", "float", "double", "string", "datetime", "binary")
+_LABELS = {"boolean", "integer", "long", "string"}
 _OF_TENSOR = {
     "bool": "boolean", "int32": "integer", "int64": "long", "float32": "float",
     "float64": "double",
@@ -166,12 +167,31 @@ def _no_files(origin: Origin, where: str = "") -> Exception:
 
 
 def _signature(spec: Any) -> Signature:
-    schema = spec.get_input_schema()
-    if schema is None:
-        return Signature()
-    if not schema.has_input_names():
-        return Signature(unnamed=True)
-    return Signature(tuple(_column(each) for each in schema.inputs))
+    inputs, outputs = spec.get_input_schema(), spec.get_output_schema()
+    named = inputs is not None and inputs.has_input_names()
+    columns = tuple(_column(each) for each in inputs.inputs) if named else None
+    names = None if outputs is None else _names(outputs)
+    unnamed = inputs is not None and not named
+    return Signature(columns, unnamed, names, _returns(spec.flavors, outputs))
+
+
+def _names(schema: Any) -> tuple[str, ...]:
+    return tuple(map(str, schema.input_names())) if schema.has_input_names() else ()
+
+
+def _returns(flavors: Any, schema: Any) -> Literal["", "labels", "probabilities"]:
+    """What a classifier answers with, as far as the file tells.
+
+    Flavors of boosted trees name the class of the model. That of scikit-learn does not, but there
+    whole numbers and words are labels: what it has for regression predicts floats.
+    """
+    method = flavors["python_function"].get("predict_fn", "predict")
+    if method.endswith("_proba"):
+        return "probabilities"
+    named = any(str(f.get("model_class", "")).endswith("Classifier") for f in flavors.values())
+    kinds = set() if schema is None else {_column(each).kind for each in schema.inputs}
+    labels = kinds and kinds <= _LABELS and len(schema.inputs) == 1
+    return "labels" if method == "predict" and (named or ("sklearn" in flavors and labels)) else ""
 
 
 def _column(spec: Any) -> Column:

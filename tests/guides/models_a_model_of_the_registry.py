@@ -1,4 +1,4 @@
-"""Candidates with a feature, items with a price, a training table, and an empty registry."""
+"""Candidates with a feature, items with a price, and a training table; nothing of a registry."""
 
 import csv
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ def _write(path: Path, names: str, rows: list[tuple[object, ...]]) -> None:
 
 
 def ready(folder: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Where the registry is."""
+    """Files alone: the section sets up its registry itself."""
     rng = np.random.default_rng(11)
     run = [line.split() for line in (folder / "bm25.trec").read_text().splitlines()]
     _write(folder / "candidates.csv", "query_id item_id bm25", [(r[0], r[2], r[4]) for r in run])
@@ -23,4 +23,4 @@ def ready(folder: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]
     _write(
         folder / "clicks.csv", "bm25 price clicked", list(zip(bm25, price, clicked, strict=True))
     )
-    yield {"MLFLOW_TRACKING_URI": f"sqlite:///{folder}/registry.db"}
+    yield {}

@@ -76,6 +76,7 @@ def refused(model, registry, pool, as_dict):
 
 
 URI = "models:/ranker/13"
+THERE = {"env": "uri", "endpoint": "http://127.0.0.1:9"}
 
 
 def test_scores_are_of_exactly_the_candidates_with_their_features(pool, as_dict):
@@ -273,6 +274,38 @@ def test_scores_that_order_nothing_are_refused(pool, as_dict, value, message):
     assert f"ranker v13 {message}" in refused(Mlflow(URI), registry, pool, as_dict).replace(
         "scored ", ""
     ).replace("is constant", "constant")
+
+
+OUTPUTS = [  # what the file says, options, what is wrong
+    ({"outputs": (), "returns": "labels"}, {}, "labels are no scores -> output: CLASS"),
+    ({"outputs": (), "returns": "probabilities"}, {}, "probabilities are no scores -> output: CL"),
+    ({"outputs": (), "returns": "labels"}, {"output": 1}, None),
+    ({"outputs": (), "returns": "labels"}, {"allow_ties": True}, None),
+    ({"outputs": (), "returns": "labels"}, THERE, "it returns labels, not a score -> log the"),
+    ({"returns": "labels"}, THERE, "it returns labels, not a score -> log the score itself"),
+    ({"outputs": ()}, {**THERE, "output": 1}, "there is no output 1: its answer names no columns"),
+    ({"outputs": ()}, {**THERE, "output": "yes"}, "there is no output 'yes'"),
+    ({}, {**THERE, "output": 1}, "there is no output 1"),
+    ({}, {**THERE, "output": "score"}, None),  # nothing is known
+    ({}, THERE, None),
+    ({"outputs": ()}, THERE, None),
+    ({"outputs": (), "returns": "labels"}, {**THERE, "allow_ties": True}, None),
+    ({"outputs": (), "returns": "probabilities"}, {**THERE, "allow_ties": True}, "probabilities,"),
+    ({"outputs": ("a", "b")}, {**THERE, "output": "b"}, None),
+    ({"outputs": ("a", "b")}, {**THERE, "output": "bb"}, "no output 'bb' -> did you mean b"),
+    ({"outputs": ("a", "b")}, THERE, "returns 2 outputs: a, b -> say which"),
+    ({"outputs": ("a",)}, THERE, None),
+]
+
+
+@pytest.mark.parametrize(("known", "options", "message"), OUTPUTS)
+def test_an_output_that_is_none_is_told_before_anything_is_scored(pool, known, options, message):
+    registry = Registry(None)
+    registry.asked_for = Signature((Column("price", "double"),), **known)
+    model = Mlflow(URI, **options)
+    found = [str(p) for p in fits(model, model.origin("m", URI, registry), pool, registry)]
+    assert len(found) == (message is not None), found
+    assert message is None or message in found[0]
 
 
 def test_labels_are_refused_unless_allowed():

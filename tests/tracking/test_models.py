@@ -144,9 +144,15 @@ def test_signatures_are_read_without_the_model(trained, monkeypatch):
 
 def test_labels_are_no_scores(trained, pool):
     tracker, _ = trained
-    for uri in ("models:/classes/1", "models:/classes/2"):
-        with pytest.raises(SamepoolError, match=r"classifier of bad, good.*output: good scores by"):
-            scores(Mlflow(uri), tracker, pool)
+    for version, returns in (("1", "labels"), ("2", "probabilities")):
+        model = Mlflow(f"models:/classes/{version}")
+        origin = model.origin("m", model.uri, tracker)
+        (found,) = fits(model, origin, pool, tracker)  # before anything is loaded
+        assert f"classes v{version} is a classifier, and {returns} are no scores" in str(found)
+        assert tracker.signature(origin).outputs == ()
+    half = tracker.signature(tracker.resolve("models:/half/1"))
+    assert (half.outputs, half.returns) == (("up", "down"), "")
+    assert tracker.signature(tracker.resolve("models:/line/1")).returns == ""
 
 
 def test_code_that_fails_is_told_in_a_line(trained, pool, monkeypatch):
