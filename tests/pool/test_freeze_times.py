@@ -44,7 +44,7 @@ def undated(folder) -> FreezeResult:
 
 REFUSED = [
     ({}, {}, ["no column issued_at, by which as_of would cut the queries; timestamp looks like a",
-              " time -> columns.queries={issued_at: timestamp}; columns.queries={issued_at: null}"]),
+              " time -> columns.queries={issued_at: timestamp}; columns.queries={issued_at: "]),
     ({}, {"evaluate_from": "2026-05-01"}, ["by which as_of and evaluate_from would cut"]),
     ({"queries": {"issued_at": None}}, {"evaluate_from": "2026-05-01"},
      ["evaluate_from is set, but columns.queries.issued_at is null"]),
