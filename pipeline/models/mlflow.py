@@ -155,7 +155,9 @@ class Mlflow(Model):
         plan = Plan(1, self.retries, BACKOFF, tools.seed)
 
         def pause(seconds: float, why: str) -> None:
-            for _ in tools.progress([slice(0, 1)], f"{who}: asked again in {seconds:.0f} s: {why}"):
+            plain = why.translate({ord("["): "(", ord("]"): ")"})  # brackets would be markup
+            label = f"{who}: asked again in {seconds:.0f} s: {plain}"
+            for _ in tools.progress([slice(0, 1)], label):
                 time.sleep(seconds)
 
         if self.env == "inprocess":

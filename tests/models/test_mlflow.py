@@ -464,9 +464,9 @@ def test_whoever_waits_is_told_why(pool, as_dict, server):
         labels.append(label)
         return iter(steps)
 
-    server.script[:] = [(503, "warming up")]
+    server.script[:] = [(503, "warming [/up]")]
     scored(at(server), Registry(None, "price", "bm25"), pool, as_dict, progress=progress)
-    assert "ranker v13: asked again in 0 s: HTTP 503 Service Unavailable: warming up" in labels
+    assert "ranker v13: asked again in 0 s: HTTP 503 Service Unavailable: warming (/up)" in labels
 
 
 def test_the_environments_certificates_hold(pool, as_dict, server, monkeypatch, tmp_path):
