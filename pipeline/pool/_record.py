@@ -75,6 +75,7 @@ def read_record(folder: Path) -> Record:
         if found["schema"] != SCHEMA:
             text = f"has schema {found['schema']}; this version reads {SCHEMA}"
             raise fault("bad_record", text, "freeze again", file=str(path))
+        _well_formed(found)
         declared = dict(found.pop("declared"))
         if declared.get("grades"):
             declared["grades"] = tuple(declared["grades"])
@@ -85,6 +86,32 @@ def read_record(folder: Path) -> Record:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         text = f"is no record of a pool: {type(error).__name__} {error}"
         raise fault("bad_record", text, "freeze again", file=str(path)) from error
+
+
+def _well_formed(found: dict[str, Any]) -> None:
+    """What is read without further ado has its type; everything else is in the digest.
+
+    Raises:
+        ValueError: a part of another type, no digest, or a file that is none of a pool's.
+    """
+    declared, files, grades = found["declared"], found["files"], found["declared"].get("grades")
+    tables = {f"{table}.parquet" for table in _TABLES}
+    checks = {
+        "name": isinstance(found["name"], str),
+        "digest": isinstance(found["digest"], str) and bool(found["digest"]),
+        "declared.facts": isinstance(declared.get("facts", {}), dict),
+        "declared.as_of": isinstance(declared.get("as_of"), str | None),
+        "declared.grades": grades is None or _two_numbers(grades),
+        "files": {"qrels.parquet"} <= {*files} <= tables
+        and all(isinstance(files[name]["sha256"], str) for name in files),
+    }
+    wrong = [name for name, good in checks.items() if not good]
+    if wrong:
+        raise ValueError(f"in {', '.join(wrong)}")
+
+
+def _two_numbers(found: object) -> bool:
+    return isinstance(found, list) and [*map(type, found)] in ([float] * 2, [int] * 2)
 
 
 def read_tables(

@@ -172,3 +172,10 @@ def test_a_question_mark_in_the_path_is_told(make, tmp_path):
 def test_the_smallest_relevant_grade_is_a_number(make, grade):
     with pytest.raises(SamepoolError, match=f"relevant_from={grade} is no grade"):
         make(tables={"queries": QUERIES, "qrels": QRELS}, relevant_from=grade)
+
+
+def test_a_temp_that_is_not_there_is_named_and_nothing_stays(make, tmp_path):
+    tables = {"queries": QUERIES, "qrels": QRELS}
+    with pytest.raises(SamepoolError, match="nowhere: cannot be written"):
+        make(tables=tables, temp=str(tmp_path / "nowhere"))
+    assert not [path for path in tmp_path.iterdir() if path.is_dir()]

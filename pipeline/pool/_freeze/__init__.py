@@ -136,16 +136,21 @@ def _lineage(source: Any, rows: int) -> dict[str, Any]:
 @contextmanager
 def _workshop(target: Path, temp: str | None) -> Iterator[tuple[Path, Path]]:
     """A folder that will become the pool, and one for what does not fit in memory."""
-    parent = target.parent
+    made: list[Path] = []
     try:
-        parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=".new-", dir=parent))
-        scratch = Path(tempfile.mkdtemp(prefix=".freeze-", dir=temp or parent))
+        for prefix, parent in ((".new-", target.parent), (".freeze-", Path(temp or target.parent))):
+            made.append(_folder_in(parent, prefix, create=prefix == ".new-"))
+        yield made[0], made[1]
+    finally:
+        for folder in made:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder_in(parent: Path, prefix: str, *, create: bool) -> Path:
+    try:
+        if create:
+            parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
     except OSError as error:
         text = f"cannot be written: {error.strerror or error}"
         raise fault("cannot_write", text, "choose another out or temp", file=str(parent)) from error
-    try:
-        yield folder, scratch
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.rmtree(scratch, ignore_errors=True)
