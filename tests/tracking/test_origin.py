@@ -64,7 +64,7 @@ def test_the_source_digest_is_of_the_files(tracker, ranker):
 @pytest.mark.filterwarnings("ignore")
 def test_what_does_not_exist_is_told_with_what_does(tracker, ranker):
     expected = {
-        "models:/ranker@chalenger": r"ranker has no @chalenger; versions 1-2 -> there are: @champion",
+        "models:/ranker@chalenger": r"has no @chalenger; versions 1-2 -> there are: @champion",
         "models:/empty@champion": r"empty has no @champion; no versions",
         "models:/ranker/7": "ranker has no version 7; there are 1-2",
         "models:/ranke@champion": "no model ranke.*did you mean ranker",
