@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from types import FrameType
 
 from pipeline import __version__
@@ -25,7 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; what the console script and ``python -m pipeline`` call."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        signal.signal(signal.SIGTERM, partial(_interrupt, os.getpid()))
+        _let_children_end()
+        signal.signal(signal.SIGTERM, _interrupt)
         return _dispatch(words)
     except KeyboardInterrupt:
         complain("samepool: interrupted")
@@ -49,10 +50,18 @@ def _flush() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _interrupt(process: int, number: int, _frame: FrameType | None) -> None:
-    if os.getpid() != process:  # a child that a model forked: nothing of ours to tidy up
-        os._exit(128 + number)
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+@cache
+def _let_children_end() -> None:
+    """Children that a model forks have nothing of ours to tidy up: SIGTERM ends them.
+
+    A handler in Python would not do: one that waits for a lock when the signal comes may never
+    get to run it, and a pool of workers would wait for it for ever.
+    """
+    os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
 
 
 def _dispatch(words: list[str]) -> int:

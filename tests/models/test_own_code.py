@@ -171,10 +171,11 @@ def test_code_that_was_edited_after_its_import_is_not_taken_for_the_new_code(poo
 
 def test_processes_of_a_model_end_without_a_word(here, samepool):
     (here / "many.py").write_text(
-        "import multiprocessing\n\n"
+        "import multiprocessing, signal\n\n"
         "def model(pool):\n"
         "    with multiprocessing.get_context('fork').Pool(2) as workers:\n"
-        "        workers.map(abs, [1, 2])\n"
+        "        found = workers.map(signal.getsignal, [signal.SIGTERM] * 9)\n"
+        "    assert set(found) == {signal.SIG_DFL}, found  # a handler could wait\n"
         "    pairs = pool.queries[['query_id']].merge(pool.items[['item_id']], how='cross')\n"
         "    return pairs.assign(score=range(len(pairs)))\n"
     )
