@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+# What a shell runs in the background ignores SIGINT, and commands under test would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Result = subprocess.CompletedProcess[str]
 Command = Callable[..., Result]

@@ -316,9 +316,13 @@ def test_presets_build_on_a_pool_with_their_columns(path, make_pool):
             "gender": ["F", "M", "M"],
             "age_band": ["0-24", "25-34", "35+"],
             "occupation": ["artist", "other", "other"],
+            "group": ["a", "b", "c"],
+            "words": [1, 2, 3],
+            "first_year": [2017, 2018, 2019],
         }
     )
-    pool = make_pool(queries, pa.table({"item_id": ["x"]}), asked=[0, 0, 0], created=[0])
+    items = pa.table({"item_id": ["x"], "has_comment": [True]})
+    pool = make_pool(queries, items, asked=[0, 0, 0], created=[0])
     slices = assign(pool, yaml.safe_load(path.read_text())["defs"])
     assert np.array_equal(slices.query[:, 0], [True] * 3)
     assert len(slices.names) <= 12
