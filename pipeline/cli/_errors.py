@@ -3,6 +3,7 @@
 import errno
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from pipeline.cli._argv import TAKES_RUN, Invocation
 from pipeline.cli._conf import config_folder
 from pipeline.cli._keys import opened
 from pipeline.core.problems import Problem, SamepoolError, fault
+from pipeline.core.settings import CompareSettings
 from pipeline.core.suggest import did_you_mean, nearest
 
 
@@ -123,6 +125,16 @@ def _options(group: str, invocation: Invocation) -> list[str]:
     return sorted({path.stem for path in found})
 
 
+def _inside(name: str) -> list[str]:
+    """Keys of that name in the groups of a comparison, e.g. ``engine.reuse``."""
+    groups: list[tuple[str, Any]] = [(f.name, f.default_factory) for f in fields(CompareSettings)]
+    return [
+        f"{group}.{name}"
+        for group, made in groups
+        if is_dataclass(made) and name in {f.name for f in fields(made)}
+    ]
+
+
 def _no_option(match: re.Match[str], invocation: Invocation) -> SamepoolError:
     group, _, name = match["path"].rpartition("/")
     options = _options(group, invocation)
@@ -152,6 +164,9 @@ def _no_key(match: re.Match[str], invocation: Invocation) -> SamepoolError:
         return fault("unknown_key", text, f"+{key}=... adds entries")
     if not parent and invocation.command in TAKES_RUN:
         known = sorted({*known, "run"})
+    inside = [] if parent else _inside(name)
+    if inside:
+        return fault("unknown_key", f"there is no key {key}", f"did you mean {inside[0]}?")
     fix = did_you_mean(name, known) if known else f"+{key}=... adds a key where new ones may stand"
     return fault("unknown_key", f"there is no key {key}", fix)
 

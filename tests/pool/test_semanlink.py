@@ -12,18 +12,7 @@ from pipeline.core.problems import SamepoolError, UnreachableError
 from pipeline.pool import _package, load
 from pipeline.pool.semanlink import SOURCE
 
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """A cache that holds the real data."""
-    folder = tmp_path_factory.mktemp("cache")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SAMEPOOL_CACHE", str(folder))
-        try:
-            _package.fetched(SOURCE)
-        except UnreachableError as error:
-            pytest.skip(f"the data cannot be fetched here: {error}")
-        yield folder
+DATA = SOURCE  # what the fixture cache holds
 
 
 @pytest.mark.network
