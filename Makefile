@@ -11,7 +11,7 @@ demo: $(VENV)/.installed  ## install, fetch the demo data, compare five recommen
 	@echo "open the report in a browser, or the MLflow UI with: $(BIN)/samepool ui"
 
 test: $(VENV)/.dev  ## install the development extra and run all tests
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.dev  ## format, style, architecture
 	$(BIN)/ruff format --check .
